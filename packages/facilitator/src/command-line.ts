@@ -10,7 +10,7 @@ import type { Environment } from './config/secrets/environment.js'
 export type Actions = {
   check(file: string, options: { json: boolean }): Promise<void>
   start(file: string, options: { acceptJournal: boolean }): Promise<void>
-  config(file: string, options: { json: boolean }): Promise<void>
+  config(file: string): Promise<void>
   recover(file: string, options: RecoverCommand): Promise<void>
   audit(file: string, options: AuditCommand): Promise<void>
   backup(file: string, to: string): Promise<void>
@@ -301,9 +301,8 @@ function timeOf(text: string): number {
 
 function addConfig(program: Command, actions: Pick<Actions, 'config'>): void {
   commandOf(program, 'config', 'print the configuration with every default, without secrets')
-    .option('--json', 'print JSON instead of TOML', false)
     .addHelpText('after', examples('svc-facilitator config --config facilitator.toml'))
-    .action(({ config, json }: { config: string; json: boolean }) => actions.config(config, { json }))
+    .action(({ config }: { config: string }) => actions.config(config))
 }
 
 type RecoverLists = {

@@ -320,24 +320,15 @@ describe('svc-facilitator config', () => {
     expect(stdout).toContain('# SVC_RELAYER_PK: set\n# SVC_MINTER_PK: not set\n# SVC_ADMIN_TOKEN: not set\n')
   })
 
-  it('R-080 masks what is secret, as TOML and as JSON', async () => {
+  it('R-080 masks what is secret', async () => {
     const file = configFile({
       network: { rpc_url: 'https://user:hunter2@rpc.example/', decider_url: 'http://d/?key=hunter2' },
     })
-    const json = await config(['--config', file, '--json'], keys)
     const { stdout } = await config(['--config', file], keys)
-    for (const text of [json.stdout, stdout]) {
-      expect(text).not.toContain('hunter2')
-      expect(text).not.toContain(treasury.privateKey.slice(2))
-    }
-    expect(JSON.parse(json.stdout)).toMatchObject({
-      config: {
-        network: { rpc_url: 'https://[secret]@rpc.example/' },
-        listen: { trusted_proxies: null },
-        fee: null,
-      },
-      environment: { SVC_TREASURY_PK: '[secret]', SVC_ADMIN_TOKEN: null },
-    })
+    expect(stdout).not.toContain('hunter2')
+    expect(stdout).not.toContain(treasury.privateKey.slice(2))
+    expect(stdout).toContain('rpc_url = "https://[secret]@rpc.example/"')
+    expect(stdout).toContain('# SVC_TREASURY_PK: set\n')
   })
 
   it('says what is wrong instead, and exits 1', async () => {

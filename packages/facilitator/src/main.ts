@@ -17,7 +17,7 @@ import * as RecoveryReport from './commands/recover/report.js'
 import { readConfigFile } from './config/config.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './config/finding.js'
 import { limits } from './config/limits.js'
-import { printConfig, printConfigJson } from './config/print.js'
+import { printConfig } from './config/print.js'
 import { takeEnvironment } from './config/secrets/environment.js'
 import { readDeciderToken } from './config/secrets/secrets.js'
 import { version } from './package.js'
@@ -63,10 +63,10 @@ const actions: Actions = {
     process.exitCode = exitCodeOf(failures)
   },
 
-  async config(file, { json }) {
+  async config(file) {
     const { config, findings } = readConfigFile(file)
     complain(findings.filter(({ level }) => level !== 'ok'))
-    if (config) process.stdout.write(json ? printConfigJson(config, env) : printConfig(config, env))
+    if (config) process.stdout.write(printConfig(config, env))
     else process.exitCode = exitCodes.mistake
   },
 
@@ -85,37 +85,10 @@ const actions: Actions = {
     }
   },
 
-  async decide(options) {
-    try {
-      await decide(options)
-    } catch (error) {
-      await failWith(error)
-    }
-  },
-
-  async audit(file, options) {
-    try {
-      await audit(file, options)
-    } catch (error) {
-      await failWith(error)
-    }
-  },
-
-  async backup(file, to) {
-    try {
-      await backup(file, to)
-    } catch (error) {
-      await failWith(error)
-    }
-  },
-
-  async recover(file, options) {
-    try {
-      await recover(file, options)
-    } catch (error) {
-      await failWith(error)
-    }
-  },
+  decide: (options) => decide(options).catch(failWith),
+  audit: (file, options) => audit(file, options).catch(failWith),
+  backup: (file, to) => backup(file, to).catch(failWith),
+  recover: (file, options) => recover(file, options).catch(failWith),
 }
 
 await createProgram(version, actions, env).parseAsync()
@@ -163,10 +136,8 @@ async function backup(file: string, to: string): Promise<void> {
 
 async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {
   const { ready } = await checked(file, { listens: false })
-  const stopping = new AbortController()
-  onStopSignal(() => stopping.abort())
   const { audit: compare } = await import('./commands/audit/audit.js')
-  const report = await compare({ ...ready, period, url, signal: stopping.signal })
+  const report = await compare({ ...ready, period, url })
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : printAudit(report))
   await output.exit(report.differences.length === 0 ? exitCodes.ok : exitCodes.mistake)
 }

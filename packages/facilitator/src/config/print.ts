@@ -1,4 +1,4 @@
-/** Prints the resolved configuration, as TOML or JSON, without secrets. */
+/** Prints the resolved configuration without secrets. */
 import type { Config } from './config.js'
 import { maskUrl } from './credentials.js'
 import { configTables, type KeyEntry } from './schema.js'
@@ -15,20 +15,6 @@ export function printConfig(config: Config, env: Environment): string {
     return lines.length === 0 ? '' : [...(table === '' ? [] : [`[${table}]`]), ...lines].join('\n')
   })
   return `${[named.join('\n'), ...parts].filter((part) => part !== '').join('\n\n')}\n`
-}
-
-/** As JSON: every key, `null` where nothing is set. */
-export function printConfigJson(config: Config, env: Environment): string {
-  const environment = Object.fromEntries(variables.map(({ name }) => [name, env[name] ? '[secret]' : null]))
-  const resolved = Object.fromEntries(
-    configTables.flatMap(({ name: table, repeated, keys }) => {
-      if (repeated) return [[table, valueAt(config, table)] as const]
-      const values = keys.map(({ name, path }) => [name, shown(valueAt(config, path)) ?? null] as const)
-      if (table === '') return values
-      return [[table, table === 'fee' && !config.fee ? null : Object.fromEntries(values)] as const]
-    }),
-  )
-  return `${JSON.stringify({ config: resolved, environment }, undefined, 2)}\n`
 }
 
 function printTables(table: string, keys: readonly KeyEntry[], given: unknown): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { parseConfig, readConfig } from './config.js'
 import { describe as describeFinding } from './finding.js'
-import { printConfig, printConfigJson } from './print.js'
+import { printConfig } from './print.js'
 import { reservedPercentOf } from './settings.js'
 
 const hash = (digit: string) => digit.repeat(64)
@@ -73,10 +73,6 @@ describe('[[sellers]]', () => {
   it('is printed so that it can be read again', () => {
     const config = parseConfig(withSellers(seller('shop', 'a', 'reserved_percent = 7'), seller('other', 'b')))
     expect(parseConfig(printConfig(config, {})).sellers).toEqual(config.sellers)
-    expect(JSON.parse(printConfigJson(config, {})).config.sellers).toMatchObject([
-      { name: 'shop', reserved_percent: 7 },
-      { name: 'other' },
-    ])
   })
 
   it('names each mistake with its place and its line', () => {

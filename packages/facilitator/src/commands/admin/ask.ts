@@ -7,6 +7,7 @@ import { readConfigFile } from '../../config/config.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import * as Listen from '../../config/settings.js'
 import { type AdminClient, createAdminClient } from './client.js'
+import { printAnswer } from './print.js'
 
 /** Options that every verb has. */
 export type Common = Place & { readonly json: boolean }
@@ -15,16 +16,8 @@ export type Common = Place & { readonly json: boolean }
 export type Place = { readonly url?: string | undefined; readonly config?: string | undefined }
 
 export type Ask = {
-  /**
-   * Prints an answer of this form, in words or as JSON. An answer of any other form does not come from this
-   * daemon.
-   */
-  show<T>(
-    options: Common,
-    schema: z.ZodType<T>,
-    ask: (client: AdminClient) => Promise<unknown>,
-    print: (answer: T) => string,
-  ): Promise<void>
+  /** Prints an answer of this form, as tables or as JSON. An answer of any other form does not come from this daemon. */
+  show(options: Common, schema: z.ZodType, ask: (client: AdminClient) => Promise<unknown>): Promise<void>
   /** Prints an answer as it came. */
   tell(place: Place, ask: (client: AdminClient) => Promise<string>): Promise<void>
 }
@@ -50,12 +43,12 @@ export function createAsk(env: Environment): Ask {
   }
 
   return {
-    show: ({ json, ...place }, schema, ask, print) =>
+    show: ({ json, ...place }, schema, ask) =>
       tell(place, async (client) => {
         const answer = await ask(client)
-        const read = schema.safeParse(answer)
-        if (!read.success) throw new SvcError('admin_refused', `${urlOf(place)} answered with something else`)
-        return json ? `${JSON.stringify(answer, undefined, 2)}\n` : print(read.data)
+        if (!schema.safeParse(answer).success)
+          throw new SvcError('admin_refused', `${urlOf(place)} answered with something else`)
+        return json ? `${JSON.stringify(answer, undefined, 2)}\n` : printAnswer(Object(answer))
       }),
     tell,
   }

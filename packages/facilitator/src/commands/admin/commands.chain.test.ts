@@ -63,7 +63,7 @@ it('a sweep that failed is no success: exit code 75, and why', async () => {
   const url = `http://127.0.0.1:${(daemon.address() as AddressInfo).port}`
   try {
     const { code, stdout } = await run([], { parent: ['sweep'], url })
-    expect(stdout).toBe('nothing was swept: the treasury has no gas\n')
+    expect(stdout).toMatch(/^sweep +failed\nreason +unfunded\nmessage +the treasury has no gas\n$/)
     expect(code).toBe(75)
   } finally {
     daemon.close()
@@ -104,30 +104,33 @@ describe('svc-facilitator admin', () => {
     const { code, stdout } = await run(['status'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^network +eip155:31337$/m)
-    expect(stdout).toMatch(/^ready +yes$/m)
-    expect(stdout).toMatch(/^payments +0 under way, 1 accepted, 0 finalized$/m)
+    expect(stdout).toMatch(/^ready +true$/m)
+    expect(stdout).toMatch(/^payments +open 0, expired 0, accepted 1, finalized 0, claimed 0, /m)
     expect(JSON.parse((await run(['status', '--json'])).stdout)).toMatchObject({ payments: { accepted: 1 } })
   })
 
   it('status tells what is owed to the provider and why, the gas, the node, the clock and the disk', async () => {
     const { stdout } = await run(['status'])
-    expect(stdout).toMatch(/^owed +1000 base units \(0\.001 \S+\) in 1 payments, the oldest for \d+ s$/m)
-    expect(stdout).toMatch(/^waiting +1 off, off: no proving keys were found \(zerc20\.artifacts\)$/m)
-    expect(stdout).toMatch(/^gas +0\.\d+ ETH for 1 burn transactions, 0 ETH for 0 mints$/m)
-    expect(stdout).toMatch(/^chain +block \d+, answered in \d+ ms, clock skew 0 s$/m)
-    expect(stdout).toMatch(/^journal .* \d+ bytes free$/m)
+    expect(stdout).toMatch(
+      /^mints +awaiting 1, owed 1000 \(0\.001 \S+\), oldestAt \d{4}-\S+Z, oldestSeconds \d+, reasons off 1, off no proving keys were found \(zerc20\.artifacts\)$/m,
+    )
+    expect(stdout).toMatch(
+      /^relayer .*, spent burn transactions 1, gas \d+, wei 0\.\d+ ETH, mint transactions 0,/m,
+    )
+    expect(stdout).toMatch(/^chain +reachable true, head \d+, roundTripMs \d+, clockSkewSeconds 0$/m)
+    expect(stdout).toMatch(/^journal .* freeBytes \d+$/m)
   })
 
   it('fees shows what is due and swept, and sweep tells that there is nothing', async () => {
     const fees = (await run(['fees'])).stdout
     expect(fees).toMatch(/^mode +none$/m)
-    expect(fees).toMatch(/^due +0 base units \(0 \S+\) of 0 payments$/m)
-    expect(fees).toMatch(/^swept +0 base units \(0 \S+\) of 0 payments by 0 sweeps$/m)
+    expect(fees).toMatch(/^due +payments 0, amount 0 \(0 \S+\)$/m)
+    expect(fees).toMatch(/^swept +sweeps 0, payments 0, amount 0 \(0 \S+\)$/m)
     expect((await run(['status'])).stdout).toMatch(
-      /^fees +0 base units \(0 \S+\) due, 0 base units .* under way, 0 base units .* swept$/m,
+      /^fees +mode none, .* due payments 0, amount 0 \(0 \S+\),/m,
     )
     for (const args of [['sweep', '--dry-run'], ['sweep']]) {
-      expect(await run(args, { parent: [] })).toMatchObject({ code: 0, stdout: 'no fee is due\n' })
+      expect(await run(args, { parent: [] })).toMatchObject({ code: 0, stdout: 'sweep  nothing_due\n' })
     }
     expect((await run(['sweep'], { parent: [], token: 'x'.repeat(48) })).code).toBe(1)
   })
@@ -138,7 +141,7 @@ describe('svc-facilitator admin', () => {
     expect(relayer).toMatch(/^pending +0$/m)
     const { challengeNonce } = await net.challenge()
     const challenges = (await run(['challenges', '--limit', '5'])).stdout
-    expect(challenges).toMatch(/^\d+ open of \d+, issuance open$/m)
+    expect(challenges).toMatch(/^open +\d+\nmax +\d+\nissuance +open\n/)
     expect(challenges).toContain(challengeNonce)
     expect((await run(['metrics'])).stdout).toMatch(/^svc_mints_waiting\{reason="\w+"\} 1$/m)
     expect((await run(['metrics'], { token: 'wrong' })).code).toBe(1)
@@ -148,30 +151,33 @@ describe('svc-facilitator admin', () => {
     const { stdout } = await run(['payments', '--phase', 'accepted'])
     expect(stdout).toContain(nonce)
     expect(stdout).toContain(burn)
-    expect((await run(['payments', '--phase', 'finalized'])).stdout).toBe('no payments\n')
+    expect((await run(['payments', '--phase', 'finalized'])).stdout).toBe('payments  none\n')
   })
 
   it('payment shows one with its turns', async () => {
     const { code, stdout } = await run(['payment', nonce])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^phase +accepted$/m)
+    expect(stdout).toMatch(/^timeline\nat +event +txHash\n/m)
     expect(stdout).toContain('payment.accepted')
     expect(stdout).toContain(burn)
   })
 
   it('late says when there are none', async () => {
-    expect((await run(['late'])).stdout).toBe('no late or unmatched burns\n')
+    expect((await run(['late'])).stdout).toMatch(
+      /^late +none\nunmatched +none\nstuck +none\ndemoted +none\n$/,
+    )
   })
 
   it('retry says what came of it: a daemon without proving keys mints nothing', async () => {
-    expect((await run(['retry', nonce])).stdout).toMatch(/^this daemon mints nothing: /)
+    expect((await run(['retry', nonce])).stdout).toMatch(/^mint +off$/m)
     const { offer } = await net.permitPayment(await net.account())
-    expect((await run(['retry', offer.challengeNonce])).stdout).toBe('nothing was burned for it\n')
+    expect((await run(['retry', offer.challengeNonce])).stdout).toMatch(/^mint +not_burned$/m)
     expect((await run(['retry', `0x${'0'.repeat(64)}`])).code).toBe(1)
   })
 
   it('pause and resume turn issuance off and on', async () => {
-    expect((await run(['pause'])).stdout).toBe('issuance paused\n')
+    expect((await run(['pause'])).stdout).toBe('issuance  paused\n')
     expect((await net.post('/challenge', { amount: '1' })).body.reason).toBe('issuance_paused')
     await run(['pause', '--message', 'moving to a new relayer, back at noon'])
     expect((await net.post('/challenge', { amount: '1' })).body).toEqual({
@@ -179,7 +185,7 @@ describe('svc-facilitator admin', () => {
       reason: 'issuance_paused',
     })
     expect((await run(['pause', '--message', 'two\nlines'])).code).toBe(1)
-    expect((await run(['resume'])).stdout).toBe('issuance open\n')
+    expect((await run(['resume'])).stdout).toBe('issuance  open\n')
     await net.challenge()
   })
 

@@ -7,16 +7,6 @@ import type { Environment } from '../../config/secrets/environment.js'
 import * as feeSchemas from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { type Ask, type Common, createAsk, type Place } from './ask.js'
-import {
-  printChallenges,
-  printFees,
-  printOddBurns,
-  printPayments,
-  printRelayer,
-  printStatus,
-  printSweep,
-  printTimeline,
-} from './print.js'
 
 const adminHelp = `
 The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
@@ -56,24 +46,24 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       false,
     )
   const { show, tell } = createAsk(env)
-  const get = <T>(command: Command, path: string, schema: z.ZodType<T>, print: (answer: T) => string) =>
+  const get = (command: Command, path: string, schema: z.ZodType) =>
     command.action(({ url, config, json, ...query }: Query) =>
-      show({ url, config, json }, schema, (client) => client.get(path, query), print),
+      show({ url, config, json }, schema, (client) => client.get(path, query)),
     )
   const page = (command: Command) =>
     command
       .option('--after <cursor>', 'the page after this one')
       .option('--limit <count>', 'how many on the page')
 
-  get(verb('status', 'the daemon at a glance'), '/status', schemas.status, printStatus)
+  get(verb('status', 'the daemon at a glance'), '/status', schemas.status)
   const relayer = verb(
     'relayer',
     'the keys that send burns and mints: their money, their queues, what they spent',
   )
-  get(relayer, '/relayer', schemas.relayerView, printRelayer)
-  get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees, printFees)
+  get(relayer, '/relayer', schemas.relayerView)
+  get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees)
   const challenges = page(verb('challenges', 'open challenges, newest first, and their cap'))
-  get(challenges, '/challenges', schemas.challengePage, printChallenges)
+  get(challenges, '/challenges', schemas.challengePage)
   withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
     (place: Place) => tell(place, (client) => client.text('/metrics')),
   )
@@ -81,9 +71,9 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     .option('--phase <phase>', 'open, expired, accepted or finalized')
     .option('--since <seconds>', 'issued at or after, unix seconds')
     .option('--until <seconds>', 'issued before, unix seconds')
-  get(page(payments), '/payments', schemas.paymentPage, printPayments)
+  get(page(payments), '/payments', schemas.paymentPage)
   const late = page(verb('late', 'burns that bought nothing, and payments whose burn a reorg took'))
-  get(late, '/late', schemas.oddBurns, printOddBurns)
+  get(late, '/late', schemas.oddBurns)
   registerPaymentVerbs(verb, show)
   registerIssuanceVerbs(verb, show)
 }
@@ -92,18 +82,14 @@ function registerPaymentVerbs(verb: Verb, show: Ask['show']): void {
   verb('payment', 'one payment and its turns')
     .argument('<nonce>', 'challenge nonce')
     .action((nonce: string, options: Common) =>
-      show(options, schemas.paymentTimeline, (client) => client.get(pathOf(nonce)), printTimeline),
+      show(options, schemas.paymentTimeline, (client) => client.get(pathOf(nonce))),
     )
 
   verb('retry', 'try the mint of a payment again now')
     .argument('<nonce>', 'challenge nonce')
+    .addHelpText('after', `\n${schemas.mintRetry.description}`)
     .action((nonce: string, options: Common) =>
-      show(
-        options,
-        schemas.mintRetry,
-        (client) => client.post(`${pathOf(nonce)}/retry`),
-        ({ mint }) => `${retryWords[mint]}\n`,
-      ),
+      show(options, schemas.mintRetry, (client) => client.post(`${pathOf(nonce)}/retry`)),
     )
 
   verb(
@@ -112,28 +98,21 @@ function registerPaymentVerbs(verb: Verb, show: Ask['show']): void {
   )
     .argument('<nonce>', 'challenge nonce of any payment of the epoch')
     .requiredOption('--yes', 'the note on privacy below was read')
-    .addHelpText('after', closeHelp)
+    .addHelpText('after', `${closeHelp}\n\n${schemas.epochClose.description}`)
     .action((nonce: string, { yes: _, ...options }: Common & { yes: boolean }) =>
-      show(
-        options,
-        schemas.epochClose,
-        (client) => client.post(`${pathOf(nonce)}/close-epoch`),
-        ({ epoch, transfers }) => `${closeWords[epoch]}${epoch === 'closing' ? `: ${transfers}` : ''}\n`,
-      ),
+      show(options, schemas.epochClose, (client) => client.post(`${pathOf(nonce)}/close-epoch`)),
     )
 }
 
 function registerIssuanceVerbs(verb: Verb, show: Ask['show']): void {
-  const printIssuance = ({ issuance }: { issuance: string }) => `issuance ${issuance}\n`
-
   verb('pause', 'issue no new challenges; everything under way goes on')
     .option('--message <text>', 'why, in one line; whoever asks for a challenge is told')
     .action(({ message, ...options }: Common & { message?: string }) =>
-      show(options, schemas.issuance, (client) => client.post('/pause', { message }), printIssuance),
+      show(options, schemas.issuance, (client) => client.post('/pause', { message })),
     )
 
   verb('resume', 'issue challenges again').action((options: Common) =>
-    show(options, schemas.issuance, (client) => client.post('/resume'), printIssuance),
+    show(options, schemas.issuance, (client) => client.post('/resume')),
   )
 }
 
@@ -145,25 +124,12 @@ mark payments. This command counts the epoch again with all of them and mints th
 they came to, and whoever sent them learns that the addresses are of this treasury. Use it once the epoch is long over.
 After a restart before the mint is deep, give the command again.`
 
-const closeWords = {
-  closing: 'transfers that are minted now',
-  complete: 'nothing is left of this epoch',
-  running: 'addresses of this epoch are still made: wait until it is over (finalize.epoch_seconds)',
-  single: 'this payment belongs to no epoch',
-  off: 'this daemon mints nothing',
-} as const
-
-const retryWords = {
-  due: 'the mint is tried in the next round',
-  finalized: 'already finalized',
-  not_burned: 'nothing was burned for it',
-  off: 'this daemon mints nothing: its profile freezes finalization, or it has no proving keys (zerc20.artifacts)',
-} as const
-
 const sweepHelp = `
 Asks the running daemon, which has the journal and the treasury key. The daemon sweeps by itself every
 fee.sweep_interval_secs; this command does not wait for that. Sums below fee.sweep_min stay where they are.
 The answer comes when the transfer is signed and sent. "admin fees" tells when it is deep on the chain.
+
+${feeSchemas.sweepAnswer.description}
 
 Examples:
   svc-facilitator sweep --dry-run
@@ -185,14 +151,10 @@ export function registerSweepCommand(program: Command, env: Environment): void {
     .option('--json', 'print the answer as JSON', false)
     .addHelpText('after', sweepHelp)
     .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>
-      createAsk(env).show(
-        options,
-        feeSchemas.sweepAnswer,
-        (client) => client.post('/fees/sweep', { dryRun: `${dryRun}` }),
-        (answer) => {
-          if (answer.sweep === 'failed') process.exitCode = exitCodes.tryAgain
-          return printSweep(answer)
-        },
-      ),
+      createAsk(env).show(options, feeSchemas.sweepAnswer, async (client) => {
+        const answer = await client.post('/fees/sweep', { dryRun: `${dryRun}` })
+        if (Object(answer).sweep === 'failed') process.exitCode = exitCodes.tryAgain
+        return answer
+      }),
     )
 }

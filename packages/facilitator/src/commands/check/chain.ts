@@ -1,11 +1,10 @@
-/** Checks the RPC, its chain, the clock and the balances of our accounts in one round trip. */
-import { createJsonRpc, quantityOf } from '@svc-zerc20/evm'
+/** Checks the node, its chain, the clock and the balances of our accounts in one round trip. */
+import { quantityOf } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
 import { type Finding, format } from '../../config/finding.js'
-import { limits } from '../../config/limits.js'
 import type { Clock } from '../../payment/ports.js'
-import { type ChainView, createChainView } from './chain-view.js'
+import type { ChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { type KeyAddresses, probeFee } from './fee.js'
 import { judgeCosts, probeFunds } from './funds.js'
@@ -13,6 +12,8 @@ import { checkLimits } from './limits.js'
 import { type Minting, probeMinting } from './minting/minting.js'
 
 export async function probeChain(deps: {
+  /** Undefined while the configuration names no RPC. */
+  view: ChainView | undefined
   config: PartialConfig
   /** The addresses of the keys; undefined when one is missing or malformed. */
   keys: KeyAddresses
@@ -20,34 +21,27 @@ export async function probeChain(deps: {
   /** Folders to search for proving keys when the configuration names none. */
   places: readonly string[]
 }): Promise<Minting> {
-  const { rpc_url: url } = deps.config.network
+  const { view, keys } = deps
   const nothing: Minting = { findings: [], artifacts: deps.config.zerc20.artifacts }
-  if (url === undefined) return nothing
-  const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
-  const view = createChainView(rpc)
-  try {
-    const { keys } = deps
-    const [chain, contracts, fee, minting, funds, costs] = await Promise.all([
-      probeNode(view, deps.config, deps.clock).catch((error) => ({
-        findings: [unanswered(error)],
-        wrongChain: false,
-      })),
-      probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
-      probeFee(view, deps.config, keys).catch((error) => [unanswered(error)]),
-      probeMinting(view, deps.config, deps.places).catch((error) => ({
-        ...nothing,
-        findings: [unanswered(error)],
-      })),
-      probeFunds(view, deps.config, keys).catch((error) => [unanswered(error)]),
-      probeCosts(view, deps.config).catch(unanswered),
-    ])
-    // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
-    if (chain.wrongChain) return { ...nothing, findings: chain.findings }
-    const findings = [...chain.findings, ...contracts, ...fee, ...minting.findings, ...funds, costs]
-    return { ...minting, findings: withoutRepeats(findings) }
-  } finally {
-    rpc.close()
-  }
+  if (!view) return nothing
+  const [chain, contracts, fee, minting, funds, costs] = await Promise.all([
+    probeNode(view, deps.config, deps.clock).catch((error) => ({
+      findings: [unanswered(error)],
+      wrongChain: false,
+    })),
+    probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
+    probeFee(view, deps.config, keys).catch((error) => [unanswered(error)]),
+    probeMinting(view, deps.config, deps.places).catch((error) => ({
+      ...nothing,
+      findings: [unanswered(error)],
+    })),
+    probeFunds(view, deps.config, keys).catch((error) => [unanswered(error)]),
+    probeCosts(view, deps.config).catch(unanswered),
+  ])
+  // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
+  if (chain.wrongChain) return { ...nothing, findings: chain.findings }
+  const findings = [...chain.findings, ...contracts, ...fee, ...minting.findings, ...funds, costs]
+  return { ...minting, findings: withoutRepeats(findings) }
 }
 
 function unanswered(error: unknown): Finding {

@@ -1,5 +1,5 @@
 /** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
-import { createJsonRpc } from '@svc-zerc20/evm'
+import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
 import { privateKeyToAddress } from 'viem/accounts'
@@ -14,7 +14,7 @@ import { examineSecrets, type Secrets } from '../../config/secrets/secrets.js'
 import { profileOf } from '../../config/settings.js'
 import type { Clock } from '../../payment/ports.js'
 import { probeChain } from './chain.js'
-import { createChainView } from './chain-view.js'
+import { type ChainView, createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
 import { probeForeignCounts } from './foreign-counts.js'
 import { probeHistory } from './history.js'
@@ -54,8 +54,11 @@ export async function check(deps: {
   const keys = secrets && addressesOf(secrets)
   const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
   const { journal: journalFile } = reading.values.settlement
-  const [chain, indexer, journal, history, listen] = await Promise.all([
+  const rpc = openRpc(reading.values)
+  const view = rpc && createChainView(rpc)
+  const probes = Promise.all([
     probeChain({
+      view,
       config: reading.values,
       keys,
       clock: deps.clock,
@@ -65,12 +68,13 @@ export async function check(deps: {
     probeIndexer(reading.values.network.indexer_url),
     probeJournal(journalFile, deps.inspectJournal, {
       seed: seed && seedFingerprint(seed),
-      accounts: accountsOf(reading.values, keys),
-      foreignCounts: (epochs) => probeForeignCounts(reading.values, { keys, seed }, epochs),
+      accounts: view && keys ? accountsOf(view, keys) : {},
+      foreignCounts: (epochs) => probeForeignCounts(rpc, reading.values, { keys, seed }, epochs),
     }),
     probeHistory(deps.env, reading.values, deps.clock),
     deps.listens === false ? [] : probeListen(reading.values, { isBeside: deps.isBeside ?? false }),
   ])
+  const [chain, indexer, journal, history, listen] = await probes.finally(() => rpc?.close())
   // Proof of work that nobody chose is that of the keys.
   const isChosen = reading.lineOf('zerc20.pow_bits') !== undefined
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
@@ -101,23 +105,18 @@ const withZerc20 = <T extends PartialConfig>(config: T, found: Partial<T['zerc20
   zerc20: { ...config.zerc20, ...found },
 })
 
-/** The accounts whose transactions the journal must know. Without an RPC nothing can be compared. */
-function accountsOf({ network }: PartialConfig, keys: KeyAddresses | undefined): JournalAccounts {
-  const { rpc_url: url } = network
-  if (url === undefined || keys === undefined) return {}
+const openRpc = ({ network: { rpc_url: url } }: PartialConfig): JsonRpc | undefined =>
+  url === undefined
+    ? undefined
+    : createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
+
+/** The accounts whose transactions the journal must know. */
+function accountsOf(view: ChainView, { relayer, minter }: NonNullable<KeyAddresses>): JournalAccounts {
   const accountAt = (address: Address) => ({
     address,
-    async minedCount() {
-      const rpc = createJsonRpc({
-        url,
-        timeoutMs: limits.rpcTimeoutMs,
-        answerBytesMax: limits.rpcAnswerBytesMax,
-      })
-      const counted = createChainView(rpc).quantity('eth_getTransactionCount', [address, 'latest'])
-      return Number(await counted.finally(rpc.close))
-    },
+    minedCount: async () => Number(await view.quantity('eth_getTransactionCount', [address, 'latest'])),
   })
-  return { relayer: accountAt(keys.relayer), ...(keys.minter && { minter: accountAt(keys.minter) }) }
+  return { relayer: accountAt(relayer), ...(minter && { minter: accountAt(minter) }) }
 }
 
 const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses => ({

@@ -1,5 +1,5 @@
 /** Looks on the chain for counts of our epochs by accounts that are not ours: another facilitator with our journal. */
-import { createJsonRpc } from '@svc-zerc20/evm'
+import type { JsonRpc } from '@svc-zerc20/evm'
 import { createBatchCounts } from '../../chain/batch-counts.js'
 import type { PartialConfig } from '../../config/config.js'
 import type { Finding } from '../../config/finding.js'
@@ -28,16 +28,16 @@ export function* openEpochs(now: number): Step<readonly EpochBurns[]> {
 }
 
 export async function probeForeignCounts(
+  rpc: JsonRpc | undefined,
   { network, zerc20 }: PartialConfig,
   given: { readonly keys: KeyAddresses | undefined; readonly seed: Uint8Array | undefined },
   epochs: readonly EpochBurns[],
 ): Promise<Finding[]> {
   const { keys, seed } = given
-  const { rpc_url: url, chain_id, verifier, deployed_block: deployedBlock = 0 } = network
+  const { chain_id, verifier, deployed_block: deployedBlock = 0 } = network
   const { generation } = zerc20
-  if (epochs.length === 0 || !keys || !seed || url === undefined) return []
+  if (epochs.length === 0 || !keys || !seed || !rpc) return []
   if (chain_id === undefined || verifier === undefined || generation === undefined) return []
-  const rpc = createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
   const counts = createBatchCounts({
     rpc,
     verifier,
@@ -47,20 +47,16 @@ export async function probeForeignCounts(
     confirmations: 1,
     logSpanBlocksMax: limits.logSpanBlocksMax,
   })
-  try {
-    const findings: Finding[] = []
-    for (const { epoch, leaves } of epochs.slice(0, checkLimits.epochsMax)) {
-      const other = await findForeignCount(counts, epoch, () => leaves)
-      if (!other) continue
-      const message =
-        `the account ${other.submitter} counted ${other.counted} base units of the epoch of ` +
-        `${new Date(epoch.start * 1000).toISOString()}, and this journal does not explain them: a copy of it runs ` +
-        'elsewhere, and the smaller of two sums is lost; stop one of the two, then see foreign_mint in ' +
-        'docs/concepts/finalization.md'
-      findings.push({ level: 'warn', key: 'settlement.journal', message })
-    }
-    return findings
-  } finally {
-    rpc.close()
+  const findings: Finding[] = []
+  for (const { epoch, leaves } of epochs.slice(0, checkLimits.epochsMax)) {
+    const other = await findForeignCount(counts, epoch, () => leaves)
+    if (!other) continue
+    const message =
+      `the account ${other.submitter} counted ${other.counted} base units of the epoch of ` +
+      `${new Date(epoch.start * 1000).toISOString()}, and this journal does not explain them: a copy of it runs ` +
+      'elsewhere, and the smaller of two sums is lost; stop one of the two, then see foreign_mint in ' +
+      'docs/concepts/finalization.md'
+    findings.push({ level: 'warn', key: 'settlement.journal', message })
   }
+  return findings
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { minimalConfig } from '../../../test/config.js'
 import { parseConfig } from '../config.js'
 import { format, isFailure } from '../finding.js'
-import { printConfig, printConfigJson } from '../print.js'
+import { printConfig } from '../print.js'
 import { historyUrlOf } from '../settings.js'
 import { environmentVariables, historyVariables, isTakenOut } from './environment.js'
 import { examineHistory } from './history.js'
@@ -320,9 +320,7 @@ describe('what is said about the history', () => {
   it('shows no value of any variable: neither the settings, nor a finding, nor the printed configuration', () => {
     expect(Object.keys(everything).sort()).toEqual(historyVariables.map(({ name }) => name).sort())
     const bad = Object.fromEntries(Object.keys(everything).map((name) => [name, `\n!-${name}-value`]))
-    const texts = [everything, bad].map((env) =>
-      [printConfig(config, env), printConfigJson(config, env), ...linesOf(env)].join('\n'),
-    )
+    const texts = [everything, bad].map((env) => [printConfig(config, env), ...linesOf(env)].join('\n'))
     for (const value of Object.values(everything)) expect(texts.join('\n')).not.toContain(value)
     expect(texts.join('\n')).not.toContain('-value')
     const settings = settingsOf(everything)

@@ -83,7 +83,8 @@ export const paymentTimeline = named(
 
 export const mintRetry = named(
   'MintRetry',
-  'What asking for a mint again did. `due`: it is tried in the next round, whatever its back-off said.',
+  'What asking for a mint again did. `due`: it is tried in the next round, whatever its back-off said. `finalized`: it was ' +
+    'minted before. `not_burned`: nothing was burned for it. `off`: this daemon mints nothing, and `admin status` says why.',
   z.looseObject({
     challengeNonce: nonce,
     mint: z.enum(['due', 'finalized', 'not_burned', 'off']),
@@ -93,7 +94,8 @@ export const mintRetry = named(
 export const epochClose = named(
   'EpochClose',
   'What closing the epoch of a payment did. `closing`: the transfers that were left out of it are minted now. `complete`: ' +
-    'none is left. `running`: addresses of the epoch are still made. `single`: the payment belongs to no epoch.',
+    'none is left. `running`: addresses of the epoch are still made, so wait until it is over (finalize.epoch_seconds). ' +
+    '`single`: the payment belongs to no epoch. `off`: this daemon mints nothing.',
   z.looseObject({
     challengeNonce: nonce,
     epoch: z.enum(['closing', 'complete', 'running', 'single', 'off']),

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import type { SeenPayment } from '../../history/scopes.js'
+import { toJson } from '../server.js'
 import { csvOf } from './csv.js'
 import { viewPayment } from './view.js'
 
@@ -39,7 +40,7 @@ async function* asJson(payments: AsyncIterable<SeenPayment>, { network, token, e
   yield `${JSON.stringify({ network, token, exportedAt }).slice(0, -1)},"payments":[`
   let separator = '\n'
   for await (const payment of payments) {
-    yield `${separator}${JSON.stringify(viewPayment(payment))}`
+    yield `${separator}${toJson(viewPayment(payment))}`
     separator = ',\n'
   }
   yield '\n]}\n'

@@ -7,7 +7,7 @@ import { type Bounds, boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } 
 import { noSuchPayment } from '../route.js'
 import { guardedRoute, type HistoryApiDeps } from './door.js'
 import * as schemas from './schemas.js'
-import { viewPayment, viewTotals } from './view.js'
+import { viewPayment } from './view.js'
 
 /** What was asked for, within what the participant cannot choose. */
 export function filterOf(
@@ -86,7 +86,7 @@ export const paymentRoutes = [
       const { since = 0, until = Math.max(now, since) + 1 } = query
       const totals = await books.totals(bounds.value.scope, { since, until })
       const money = { network: Network.format(chainId), token: toChecksum(token) }
-      return { ...money, since, until, ...viewTotals(totalsSeenBy(sight, totals)) }
+      return { ...money, since, until, ...totalsSeenBy(sight, totals) }
     },
   }),
 ]

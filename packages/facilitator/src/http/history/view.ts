@@ -6,8 +6,7 @@ import { type Address, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol
 import { z } from 'zod'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import { historyPhases } from '../../history/payment.js'
-import type { Sum } from '../../history/questions.js'
-import type { SeenBurn, SeenMint, SeenPayment, SeenTotals } from '../../history/scopes.js'
+import type { SeenBurn, SeenMint, SeenPayment } from '../../history/scopes.js'
 import { lateReasons } from '../../payment/records.js'
 import { address, baseUnits, count, named, nonce, seconds, txHash } from '../schema-parts.js'
 
@@ -82,58 +81,36 @@ export const historyPayment = named(
   z.looseObject(paymentFields),
 )
 
+/** For `toJson`, which writes amounts as decimal strings and leaves out what is undefined. */
 export function viewPayment(seen: SeenPayment) {
-  const { amount, listPrice, fee, payer, payTo, treasury, accepted, finalized, late, unmatched, ...rest } =
-    seen
+  const { payer, payTo, treasury, accepted, finalized, late, unmatched, ...rest } = seen
   return {
     ...rest,
-    amount: `${amount}`,
-    listPrice: `${listPrice}`,
-    ...(fee && { fee: { ...fee, amount: `${fee.amount}` } }),
-    ...(payer !== undefined && { payer: checksummed(payer) }),
-    ...(payTo !== undefined && { payTo: toChecksum(payTo) }),
-    ...(treasury !== undefined && { treasury: checksummed(treasury) }),
-    ...(accepted && { accepted: viewBurn(accepted) }),
+    payer: payer && checksummed(payer),
+    payTo: payTo && toChecksum(payTo),
+    treasury: treasury && checksummed(treasury),
+    accepted: accepted && viewBurn(accepted),
     ...viewMint(finalized),
-    ...(late && { late: { ...viewBurn(late), reason: late.reason, ...viewMint(late.finalized) } }),
-    ...(unmatched.length > 0 && { unmatched }),
+    late: late && { ...viewBurn(late), reason: late.reason, ...viewMint(late.finalized) },
+    unmatched: unmatched.length > 0 ? unmatched : undefined,
   }
 }
 
 const viewBurn = ({ at, value, burn }: SeenBurn) => ({
   at,
-  value: `${value}`,
-  ...(burn && {
-    burn: { transaction: burn.txHash, block: `${burn.blockNumber}`, leafIndex: `${burn.leafIndex}` },
-  }),
+  value,
+  burn: burn && { transaction: burn.txHash, block: burn.blockNumber, leafIndex: burn.leafIndex },
 })
 
-function viewMint(seen: SeenMint | undefined) {
-  if (!seen) return undefined
-  const { on, at, mint } = seen
-  return {
-    finalizedOn: on,
-    ...(at !== undefined && { finalizedAt: at }),
-    ...(mint && {
-      mint: {
-        ...(mint.txHash !== undefined && { transaction: mint.txHash }),
-        ...(mint.blockNumber !== undefined && { block: `${mint.blockNumber}` }),
-        value: `${mint.value}`,
-      },
-    }),
-  }
-}
-
-export function viewTotals({ accepted, late, fees, finalized }: SeenTotals) {
-  return {
-    accepted: viewSum(accepted),
-    late: viewSum(late),
-    ...(fees && { fees: viewSum(fees) }),
-    ...(finalized && { finalized: viewSum(finalized) }),
-  }
-}
-
-const viewSum = ({ payments, amount }: Sum) => ({ payments, amount: `${amount}` })
+const viewMint = (seen: SeenMint | undefined) => ({
+  finalizedOn: seen?.on,
+  finalizedAt: seen?.at,
+  mint: seen?.mint && {
+    transaction: seen.mint.txHash,
+    block: seen.mint.blockNumber,
+    value: seen.mint.value,
+  },
+})
 
 export type Cell = string | bigint | number | undefined
 
