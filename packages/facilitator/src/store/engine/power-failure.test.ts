@@ -60,7 +60,7 @@ function live(path: string, script: Script, from: number, below: (limit: number)
   const engine = open(path)
   told = engine.figures().records
   watch(engine.connection)
-  engine.connection.exec('PRAGMA wal_autocheckpoint = 20')
+  engine.connection.exec('PRAGMA wal_autocheckpoint = 100')
   expect(engine.connection.query(sql`PRAGMA journal_mode`)).toEqual([{ journal_mode: 'wal' }])
   expect(engine.connection.query(sql`PRAGMA synchronous`)).toEqual([{ synchronous: 1 }])
   isGood = from === 0
