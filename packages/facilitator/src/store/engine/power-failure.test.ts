@@ -99,17 +99,22 @@ function live({
   return { instants, states }
 }
 
-/** Everything that was told is there, and nothing that did not happen; the number of its events. */
-function assertWhole({ connection, figures }: Engine, { told }: Seen, states: readonly string[]): number {
+/** Everything that was told is there, and nothing that did not happen. */
+function assertWhole(
+  { connection, figures }: Engine,
+  { told }: Seen,
+  states: readonly string[],
+  isFirst: boolean,
+): void {
   const { records } = figures()
   expect(records).toBeGreaterThanOrEqual(told)
   expectSame(contentOf(connection), states[records])
   expect(connection.query(sql`PRAGMA integrity_check`)).toEqual([{ integrity_check: 'ok' }])
   const [followed] = connection.query(sql`SELECT record FROM followed`)
   const blocks = connection.query(sql`SELECT block FROM transfer ORDER BY block`).map(({ block }) => block)
-  if (followed)
+  // Later lives do not follow the chain again, as a daemon does from this block on.
+  if (followed && isFirst)
     expect(blocks).toEqual(expect.arrayContaining([...Array(JSON.parse(followed.record).number + 1).keys()]))
-  return records
 }
 
 describe('a power failure', () => {
@@ -132,7 +137,7 @@ describe('a power failure', () => {
         const left = join(folder, `left-${count++}`)
         failPower(instant, left, below)
         const engine = open(left)
-        assertWhole(engine, instant, states)
+        assertWhole(engine, instant, states, life === 0)
         engine.close()
         // The next life begins with one of these.
         if (instant.group <= (script.length * (life + 1)) / lives)
