@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
-import { createWaitLine, type WaitLine } from './wait-line.js'
+import { createWaitLine, type WaitLine } from './stock.js'
 
 /** Serves whoever is next by these ranks; everybody has the same when none are given. */
 function serve(line: WaitLine<string>, item: string, rank: (key: string) => number | undefined = () => 0) {
