@@ -6,13 +6,12 @@ import type { AddressSource, Clock } from '../payment/ports.js'
 import { epochsOf } from './epochs.js'
 import { limits } from './limits.js'
 import { createAddressMiner } from './miner.js'
-import { createAddressPool, type PoolFigures } from './pool.js'
+import { createAddressPool } from './pool.js'
 import type { AddressStore } from './stock.js'
 
 export type Addresses = AddressSource & {
   ready(): number
   readonly target: number
-  figures(): PoolFigures
   close(): Promise<void>
 }
 
@@ -63,7 +62,6 @@ export function createAddresses(deps: {
     giveBack: pool.giveBack,
     ready: pool.size,
     target: config.zerc20.pool_size,
-    figures: pool.figures,
     async close() {
       await pool.close()
       await miner.close()

@@ -9,7 +9,7 @@ import type { AddressMiner } from './miner.js'
 import { type AddressStock, type AddressStore, createAddressStock, type Sleeper } from './stock.js'
 
 /** Counts since the pool was made. */
-export type PoolFigures = {
+type PoolFigures = {
   readonly mined: number
   /** The time of every search from its start to its end, added up over threads. */
   readonly miningSeconds: number

@@ -20,8 +20,6 @@ export type Cursor = {
   advance(block: Checkpoint): Promise<void>
   /** Goes back to the newest block before `known` that is still on the chain. Transfers read twice are kept once. */
   rewind(known: FollowedBlock): Promise<void>
-  /** The last block that was followed. */
-  followedBlock(): number
 }
 
 export function createCursor(deps: {
@@ -32,7 +30,6 @@ export function createCursor(deps: {
   readonly report: (event: FollowEvent) => void
 }): Cursor {
   const { store, chain, deployedBlock } = deps
-  let followed = 0
 
   /** The block before the first one that can hold a transfer to us; undefined when nothing was issued. */
   async function beforeFirst(): Promise<Checkpoint | undefined> {
@@ -53,18 +50,11 @@ export function createCursor(deps: {
   }
 
   return {
-    async start(target) {
-      const from = (await store.followed()) ?? (await beforeFirst()) ?? target
-      followed = from.number
-      return from
-    },
+    start: async (target) => (await store.followed()) ?? (await beforeFirst()) ?? target,
 
     isOnChain,
 
-    async advance(block) {
-      await store.setFollowed(withCheckpoints(await store.followed(), block))
-      followed = block.number
-    },
+    advance: async (block) => store.setFollowed(withCheckpoints(await store.followed(), block)),
 
     async rewind(known) {
       const older = checkpointsOf(known).filter(({ number }) => number < known.number)
@@ -74,8 +64,6 @@ export function createCursor(deps: {
       await store.setFollowed({ ...start, earlier: older.filter(({ number }) => number < start.number) })
       deps.report({ event: 'follow.reorged', block: known.number, from: start.number })
     },
-
-    followedBlock: () => followed,
   }
 }
 

@@ -19,8 +19,6 @@ export type Follow = {
    * took what was followed. Throws when the chain cannot be read; the next try goes on.
    */
   round(signal: AbortSignal): Promise<'followed' | 'unfinished'>
-  /** The last block that was followed. */
-  followedBlock(): number
 }
 
 export type FollowDeps = {
@@ -56,7 +54,6 @@ export function createFollow(deps: FollowDeps): Follow {
       await cursor.advance(target)
       return 'followed'
     },
-    followedBlock: cursor.followedBlock,
   }
 
   async function rewound(from: FollowedBlock): Promise<'unfinished'> {
