@@ -169,7 +169,7 @@ export function wireVerifier(config: Config, chainSide: ChainSide, seed: Uint8Ar
   })
 }
 
-export function wireIndexer({ network }: Config): Indexer {
+function wireIndexer({ network }: Config): Indexer {
   return createIndexer({
     url: network.indexer_url,
     chainId: network.chain_id,
