@@ -1,6 +1,7 @@
 /**
- * Applies an event: writes the event, and changes the rows that follow from it. Nothing else writes these tables. It reads
- * nothing that no event wrote, so a replay of the journal gives the same rows.
+ * Applies an event: writes the event, and changes the rows that follow from it. It reads nothing that no event wrote, so a
+ * replay of the journal gives the same rows. Steps write these tables themselves in two cases, of which no event tells: who
+ * asked for an open challenge (`issue`), and a challenge that nobody paid is forgotten whole (`forget`).
  */
 import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { Burn, DoneSweep, Payment, SignedTransaction, Sweep } from '../payment/records.js'
