@@ -1,6 +1,4 @@
 /** Transfers to addresses of an epoch, as they were found on the chain. */
-
-import { type EpochLeaf, epochKey, epochOf } from '../../payment/epochs/epoch.js'
 import type { BatchPorts } from '../../payment/epochs/ports.js'
 import { burnIn } from '../../payment/found/judge-transfers.js'
 import type { IssuedStore } from './issued-store.js'
@@ -8,20 +6,16 @@ import type { IssuedStore } from './issued-store.js'
 export function createEpochTransfers({
   store,
 }: {
-  readonly store: Pick<IssuedStore, 'find' | 'kept' | 'followed' | 'mark'>
+  readonly store: Pick<IssuedStore, 'transfersOf' | 'followed' | 'mark'>
 }): Pick<BatchPorts, 'found' | 'followedLeaves' | 'mark'> {
   return {
     async found(epoch) {
-      const leaves: EpochLeaf[] = []
-      for await (const { payTo, transfers } of store.kept()) {
-        const [challenge] = await store.find([payTo])
-        const own = challenge && epochOf(challenge)
-        if (!own || epochKey(own) !== epochKey(epoch)) continue
-        for (const transfer of transfers) {
-          leaves.push({ challenge, burn: burnIn(transfer), beside: transfer.beside ?? 'open' })
-        }
-      }
-      return leaves
+      const found = await store.transfersOf(epoch)
+      return found.map(({ challenge, transfer }) => ({
+        challenge,
+        burn: burnIn(transfer),
+        beside: transfer.beside ?? 'open',
+      }))
     },
 
     async mark(leaves, as) {

@@ -3,6 +3,7 @@
  * the block up to which the token's transfers were followed.
  */
 import type { Address } from '@svc-zerc20/protocol'
+import type { Epoch } from '../../payment/epochs/epoch.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
 import type { Challenge } from '../../payment/records.js'
 
@@ -42,6 +43,8 @@ export type IssuedStore = {
   /** Remembers that a batch counts, or has minted, the transfer at this leaf. It stays while its address does. */
   mark(payTo: Address, leafIndex: bigint, beside: 'counted' | 'minted'): Promise<void>
   transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
+  /** Transfers that are kept of the addresses of an epoch. */
+  transfersOf(epoch: Epoch): Promise<readonly EpochTransfer[]>
   /** Everything that is kept, address by address. */
   kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
   /** Addresses that are due, at most `countMax`, each with the second since when. */
@@ -53,6 +56,8 @@ export type IssuedStore = {
   /** Drops transfers in blocks after this one: a reorg may have taken them. */
   dropTransfersAfter(block: number): Promise<void>
 }
+
+export type EpochTransfer = { readonly challenge: Challenge; readonly transfer: FoundTransfer }
 
 export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
 

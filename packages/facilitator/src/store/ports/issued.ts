@@ -3,7 +3,7 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { FollowedBlock, IssuedStore } from '../../chain/transfers/issued-store.js'
 import type { Challenge, Payment } from '../../payment/records.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
-import { type Due, transfersTo } from '../steps/transfer-steps.js'
+import { type Due, transfersOf, transfersTo } from '../steps/transfer-steps.js'
 import type { Store } from '../store.js'
 import { decode } from '../stored.js'
 
@@ -42,11 +42,15 @@ function* due(now: number, countMax: number): Step<readonly Due[]> {
 function* unpaidBefore(
   issuedBefore: number,
   countMax: number,
-): Step<readonly { id: number; payTo: Address }[]> {
+): Step<readonly { id: number; payTo: Address; isPaid: boolean }[]> {
   const rows = yield sql`
-    SELECT id, pay_to FROM payment WHERE stage = 'unclaimed' AND issued_at < ${issuedBefore}
+    SELECT id, pay_to, EXISTS (SELECT 1 FROM transfer WHERE transfer.pay_to = payment.pay_to) AS is_paid FROM payment WHERE stage = 'unclaimed' AND issued_at < ${issuedBefore}
     ORDER BY issued_at, nonce LIMIT ${countMax}`
-  return rows.map((row) => ({ id: row.id, payTo: hexOf(row.pay_to) as Address }))
+  return rows.map((row) => ({
+    id: row.id,
+    payTo: hexOf(row.pay_to) as Address,
+    isPaid: row.is_paid === 1,
+  }))
 }
 
 /** Addresses that are read in one go. */
@@ -58,9 +62,8 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     firstBlock: () => ask(firstBlock()),
     async forget(issuedBefore, countMax, matter) {
       const gone: number[] = []
-      for (const { id, payTo } of await ask(unpaidBefore(issuedBefore, countMax))) {
-        const transfers = await ask(transfersTo(payTo))
-        if (transfers.length === 0 || !(await matter(payTo, transfers))) gone.push(id)
+      for (const { id, payTo, isPaid } of await ask(unpaidBefore(issuedBefore, countMax))) {
+        if (!isPaid || !(await matter(payTo, await ask(transfersTo(payTo))))) gone.push(id)
       }
       if (gone.length > 0) await change('forget', gone)
       return gone.length
@@ -70,6 +73,7 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     putTransfer: (payTo, transfer, dueAt) => change('putTransfer', payTo, transfer, dueAt),
     mark: (payTo, leafIndex, beside) => change('countTransfer', payTo, leafIndex, beside),
     transfersTo: (payTo) => ask(transfersTo(payTo)),
+    transfersOf: (epoch) => ask(transfersOf(epoch)),
     async *kept() {
       let last: Uint8Array = new Uint8Array(0)
       for (;;) {

@@ -66,6 +66,26 @@ describe('transfers to issued addresses', () => {
     await close()
   })
 
+  it('are found by the epoch and the treasury of their addresses', async () => {
+    const { issued, ledger, close } = await openTestStore()
+    const epoch = { start: 100, ledger: 'ab' }
+    const own = challengeOf(1, { epoch })
+    const others = [
+      challengeOf(2, { epoch: { ...epoch, start: 200 } }),
+      challengeOf(3, { epoch, treasury: addressOf(9) }),
+      challengeOf(4),
+    ]
+    for (const challenge of [own, ...others]) await ledger.issue(challenge)
+    for (const leaf of [1, 2, 3, 4]) await issued.putTransfer(addressOf(leaf), transferOf(leaf), 0)
+    await issued.putTransfer(addressOf(1), transferOf(5), 0)
+    await issued.mark(addressOf(1), 5n, 'minted')
+    expect(await issued.transfersOf({ ...epoch, treasury: own.treasury })).toEqual([
+      { challenge: own, transfer: transferOf(1) },
+      { challenge: own, transfer: { ...transferOf(5), beside: 'minted' } },
+    ])
+    await close()
+  })
+
   it('of blocks that a reorg took are dropped, and following goes on from where it was set', async () => {
     const { issued, ledger, close } = await openTestStore()
     expect([await issued.firstBlock(), await issued.followed()]).toEqual([undefined, undefined])

@@ -3,9 +3,12 @@
  * a power failure takes is found again, because the place up to which the chain was followed goes with it.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import { type FollowedBlock, leastBelow } from '../../chain/transfers/issued-store.js'
+import { type EpochTransfer, type FollowedBlock, leastBelow } from '../../chain/transfers/issued-store.js'
+import type { Epoch } from '../../payment/epochs/epoch.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import { first, hexOf, key, list, type Step, sql } from '../sql.js'
+import type { Payment } from '../../payment/records.js'
+import { epochColumn } from '../rows/payment-rows.js'
+import { first, hexOf, key, list, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import type { StepContext } from './step-context.js'
 
@@ -17,15 +20,30 @@ function* lookAgain(payTo: Address, dueAt: number): Step<void> {
     ON CONFLICT (pay_to) DO UPDATE SET due_at = excluded.due_at`
 }
 
+/** Transfers as they are kept, with what a batch did with them: rows with `record` and `beside`. */
+const kept = sql`
+  transfer LEFT JOIN counted ON counted.leaf = transfer.leaf AND counted.pay_to = transfer.pay_to`
+
+const transferIn = ({ record, beside }: Row): FoundTransfer => ({
+  ...decode<FoundTransfer>(record),
+  ...(beside !== null && { beside }),
+})
+
 /** Transfers to an address that are kept, in the order of the chain. */
 export function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
   const rows = yield sql`
-    SELECT record, counted.beside AS beside FROM transfer
-    LEFT JOIN counted ON counted.leaf = transfer.leaf AND counted.pay_to = transfer.pay_to
-    WHERE transfer.pay_to = ${key(payTo)} ORDER BY transfer.leaf`
-  return rows.map(({ record, beside }) => ({
-    ...decode<FoundTransfer>(record),
-    ...(beside !== null && { beside }),
+    SELECT record, beside FROM ${kept} WHERE transfer.pay_to = ${key(payTo)} ORDER BY transfer.leaf`
+  return rows.map(transferIn)
+}
+
+export function* transfersOf(epoch: Epoch): Step<readonly EpochTransfer[]> {
+  const rows = yield sql`
+    SELECT payment.record AS payment, transfer.record AS record, beside
+    FROM ${kept} JOIN payment ON payment.pay_to = transfer.pay_to
+    WHERE epoch = ${epochColumn(epoch)} AND treasury = ${key(epoch.treasury)} ORDER BY transfer.pay_to, transfer.leaf`
+  return rows.map((row) => ({
+    challenge: decode<Payment>(row.payment).challenge,
+    transfer: transferIn(row),
   }))
 }
 
