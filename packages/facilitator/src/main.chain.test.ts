@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { developmentRoles, type LocalNetwork, startLocalNetwork } from '@svc-zerc20/devnet'
 import { parse, stringify } from 'smol-toml'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { historyEnvironment, issuerEnvironment } from '../../../test/support/history-environment.js'
 import { until } from '../../../test/support/until.js'
 import { runCommand } from '../test/command.js'
@@ -23,6 +23,8 @@ beforeAll(async () => {
   // Only its chain and its configuration file are used; the daemons of these tests are their own.
   net = await startLocalNetwork({ inProcess: {}, powBits: 1 })
 })
+// Outside of the local profile a check refuses a chain that stands, and nothing else is mined here for minutes.
+beforeEach(() => net.chain?.mine())
 afterAll(() => net.close())
 
 type Tables = Record<string, Record<string, unknown> | string | undefined>
