@@ -104,7 +104,7 @@ describe('svc-facilitator admin', () => {
     const { code, stdout } = await run(['status'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^network +eip155:31337$/m)
-    expect(stdout).toMatch(/^ready +true$/m)
+    expect(stdout).toMatch(/^ready +yes$/m)
     expect(stdout).toMatch(/^payments +open 0, expired 0, accepted 1, finalized 0, claimed 0, /m)
     expect(JSON.parse((await run(['status', '--json'])).stdout)).toMatchObject({ payments: { accepted: 1 } })
   })
@@ -117,7 +117,7 @@ describe('svc-facilitator admin', () => {
     expect(stdout).toMatch(
       /^relayer .*, spent burn transactions 1, gas \d+, wei 0\.\d+ ETH, mint transactions 0,/m,
     )
-    expect(stdout).toMatch(/^chain +reachable true, head \d+, roundTripMs \d+, clockSkewSeconds 0$/m)
+    expect(stdout).toMatch(/^chain +reachable yes, head \d+, roundTripMs \d+, clockSkewSeconds 0$/m)
     expect(stdout).toMatch(/^journal .* freeBytes \d+$/m)
   })
 

@@ -33,6 +33,7 @@ export function printAnswer({ payment = {}, ...answer }: Fields): string {
 
   function show(name: string, value: unknown): string {
     if (value === undefined) return '-'
+    if (typeof value === 'boolean') return value ? 'yes' : 'no'
     if (isTime(name)) return new Date(Number(value) * 1000).toISOString().replace('.000Z', 'Z')
     if (Array.isArray(value)) return value.map((one) => show('', one)).join('; ') || 'none'
     if (typeof value === 'object') {
