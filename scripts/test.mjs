@@ -17,10 +17,15 @@ const oftener = {
       'packages/payer/src/state/kills',
     ],
   },
-  // Draws of requests and of contract calls.
+  // Draws of requests, of contract calls, and of turns of an epoch.
   fuzz: {
     env: { CASES: '10000', FUZZ_RUNS: '256' },
-    files: ['test/fuzz', 'contracts/test/solidity', 'contracts/test/batch-orders'],
+    files: [
+      'test/fuzz',
+      'contracts/test/solidity',
+      'contracts/test/batch-orders',
+      'packages/facilitator/src/payment/epochs/tally.test.ts',
+    ],
   },
 }
 

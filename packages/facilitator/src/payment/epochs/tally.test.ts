@@ -487,7 +487,7 @@ describe('in any order of payments, roots, restarts, failures and changes of the
           expect(world.total(challenge)).toBe(burned(challenge.epoch?.start ?? 0))
         }
       }),
-      { numRuns: 150 },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 50) },
     )
   })
 })
