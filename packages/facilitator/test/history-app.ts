@@ -79,7 +79,8 @@ export async function openHistoryApp({
     chainId,
     trustedProxies: undefined,
     bodyBytesMax: 1024,
-    connections: connectionBounds,
+    // Silence is no test of the history: on a slow machine a reader that waits may be silent for seconds.
+    connections: { ...connectionBounds, silentMs: 60_000 },
     guards: [historyGuard(api)],
     log: () => undefined,
   })
