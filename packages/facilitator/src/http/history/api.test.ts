@@ -333,7 +333,9 @@ describe('an export', () => {
     world.endSleeps()
     await until(() => walk.isOver)
     await Promise.all([first, second].map(({ response }) => once(response.resume(), 'error')))
-    expect((await slowReader(world)).status).toBe(200)
+    const next = await slowReader(world)
+    expect(next.status).toBe(200)
+    next.request.destroy()
   })
 
   it('is refused while two of the participant are under way', async () => {
