@@ -8,5 +8,6 @@ export {
   limitConnections,
   timeoutsOf,
 } from './http/connections.js'
+export { readBounded } from './http/read-bounded.js'
 export { createLog, createProcessLog, type LogDestination, type ProcessLog } from './log.js'
 export { onStopSignal } from './stop-signals.js'

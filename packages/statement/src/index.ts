@@ -2,12 +2,9 @@
 export { isName } from './forms.js'
 export { type Issue, signStatement } from './issue.js'
 export {
-  makePrivateKey,
   type PublicJwk,
-  parsePrivateKey,
   parsePublicJwk,
   parseTrustAnchor,
-  type SigningKey,
   thumbprintOf,
 } from './keys.js'
 export { type Claims, type StatementContent, type StatementKind, statementKinds } from './kinds.js'
@@ -20,6 +17,7 @@ export {
 } from './manifest.js'
 export { presentStatement } from './present.js'
 export { newestRevocations, type Revocations, signRevocations } from './revocations.js'
+export { makePrivateKey, parsePrivateKey, type SigningKey } from './signing-key.js'
 export { StatementError, type StatementReason, statementReasons } from './statement-error.js'
 export {
   parseStatementFile,

@@ -1,9 +1,10 @@
 /** Makes a statement of a statement. */
 import { SvcError } from '@svc-zerc20/protocol'
+import { base64urlOf } from './encoding.js'
 import { isName } from './forms.js'
-import type { SigningKey } from './keys.js'
 import { formsOf, type StatementContent, statementKinds } from './kinds.js'
 import { sdJwt, statementType } from './sd-jwt.js'
+import type { SigningKey } from './signing-key.js'
 
 export type Issue = {
   readonly key: SigningKey
@@ -41,7 +42,7 @@ export function signStatement({ kind, open, hidden }: StatementContent, issue: I
   }
   const instance = sdJwt({
     sign: key.sign,
-    salt: () => Buffer.from(random.bytes(16)).toString('base64url'),
+    salt: () => base64urlOf(random.bytes(16)),
   })
   return instance.issue(
     payload,

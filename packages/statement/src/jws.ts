@@ -1,9 +1,9 @@
 /** Compact JWS as manifest, revocations and statements are signed: EdDSA over Ed25519, with three header parameters. */
 import { Json } from '@svc-zerc20/protocol'
-import { bytesOf, parseJson } from './encoding.js'
-import { isSignedBy, type PublicJwk, type SigningKey } from './keys.js'
-
-export const algorithm = 'EdDSA'
+import { base64urlOf, bytesOf, parseJson, textOf, utf8Of } from './encoding.js'
+import { isSignedBy, type PublicJwk } from './keys.js'
+import { algorithm } from './sd-jwt.js'
+import type { SigningKey } from './signing-key.js'
 
 export type Jws = {
   readonly header: Json.JsonObject
@@ -11,7 +11,7 @@ export type Jws = {
   isSignedBy(key: PublicJwk): boolean
 }
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const encoded = (value: object) => base64urlOf(utf8Of(JSON.stringify(value)))
 
 export function signJws(
   key: SigningKey,
@@ -36,7 +36,7 @@ export function readJws(text: string): Jws | undefined {
 
 function objectOf(part: string): Json.JsonObject | undefined {
   const bytes = bytesOf(part)
-  const value = bytes === undefined ? undefined : parseJson(bytes.toString('utf8'))
+  const value = bytes === undefined ? undefined : parseJson(textOf(bytes))
   return Json.isObject(value) && Json.nestsWithin(value, 8) ? value : undefined
 }
 

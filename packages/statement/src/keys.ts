@@ -1,10 +1,9 @@
-/**
- * Ed25519 keys. Signatures are made and checked by `node:crypto`: libraries over WebCrypto print a warning about an
- * experimental feature on Node 20, and need a promise for every signature.
- */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import { Json, SvcError } from '@svc-zerc20/protocol'
-import { bytesOf, parseJson } from './encoding.js'
+/** Public Ed25519 keys, and whether a text was signed by one. */
+import { ed25519 } from '@noble/curves/ed25519'
+import { bytesToHex } from '@noble/hashes/utils'
+import { Json } from '@svc-zerc20/protocol'
+import { base64urlOf, bytesOf, parseJson, utf8Of } from './encoding.js'
+import { sha256 } from './sd-jwt.js'
 import { StatementError } from './statement-error.js'
 
 /** A public key in the form of RFC 8037. */
@@ -32,8 +31,8 @@ const smallOrder = new Set([
 ])
 
 /** Under such a key one signature fits every text. Its owner could deny whatever it signed. */
-const isOfSmallOrder = (point: Buffer): boolean =>
-  smallOrder.has(Buffer.concat([point.subarray(0, 31), Buffer.of((point[31] ?? 0) & 0x7f)]).toString('hex'))
+const isOfSmallOrder = (point: Uint8Array): boolean =>
+  smallOrder.has(bytesToHex(Uint8Array.of(...point.subarray(0, 31), (point[31] ?? 0) & 0x7f)))
 
 /** The trust anchor's file: a public JWK. Throws `anchor_malformed`. */
 export function parseTrustAnchor(text: string): PublicJwk {
@@ -44,43 +43,17 @@ export function parseTrustAnchor(text: string): PublicJwk {
 
 /** The key's name where nobody gave it another: its thumbprint by RFC 7638. */
 export function thumbprintOf({ crv, kty, x }: PublicJwk): string {
-  return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
+  return base64urlOf(sha256(JSON.stringify({ crv, kty, x })))
 }
 
-export type SigningKey = { readonly publicJwk: PublicJwk; sign(text: string): string }
-
-/** Reads a private Ed25519 key, as PKCS #8 in PEM or as a JWK. The error never holds a part of the key. */
-export function parsePrivateKey(text: string): SigningKey {
-  const key = readPrivateKey(text)
-  if (key?.asymmetricKeyType !== 'ed25519') {
-    throw new SvcError('key_malformed', 'no private Ed25519 key, neither as PEM (PKCS #8) nor as JWK')
-  }
-  const publicJwk = parsePublicJwk(createPublicKey(key).export({ format: 'jwk' }))
-  if (publicJwk === undefined) throw new SvcError('key_malformed', 'the private key has no public part')
-  return { publicJwk, sign: (data) => sign(null, Buffer.from(data), key).toString('base64url') }
-}
-
-function readPrivateKey(text: string): KeyObject | undefined {
+/** By the letter of RFC 8032: one signature has one spelling. */
+export function isSignedBy({ x }: PublicJwk, text: string, signature: Uint8Array): boolean {
+  const key = bytesOf(x)
+  if (key === undefined || signature.length !== 64) return false
   try {
-    const jwk = parseJson(text)
-    return Json.isObject(jwk) ? createPrivateKey({ key: jwk, format: 'jwk' }) : createPrivateKey(text)
+    return ed25519.verify(signature, utf8Of(text), key, { zip215: false })
   } catch {
-    // The cause could quote the key.
-    return undefined
+    // No point of the curve.
+    return false
   }
-}
-
-/** PKCS #8 around the 32 bytes of an Ed25519 key. */
-const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
-
-/** A new private key as PEM, from 32 random bytes. */
-export function makePrivateKey(seed: Uint8Array): string {
-  if (seed.length !== 32) throw new SvcError('key_malformed', 'a key is made from 32 random bytes')
-  const key = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' })
-  return key.export({ format: 'pem', type: 'pkcs8' }) as string
-}
-
-export function isSignedBy(jwk: PublicJwk, text: string, signature: Uint8Array): boolean {
-  const key = createPublicKey({ key: { ...jwk }, format: 'jwk' })
-  return signature.length === 64 && verify(null, Buffer.from(text), key, signature)
 }

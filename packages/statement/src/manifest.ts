@@ -2,8 +2,9 @@
 import { Json } from '@svc-zerc20/protocol'
 import { isName, isSeconds, isWhole } from './forms.js'
 import { isHeaderOf, readJws, signJws } from './jws.js'
-import { type PublicJwk, parsePublicJwk, type SigningKey, thumbprintOf } from './keys.js'
+import { type PublicJwk, parsePublicJwk, thumbprintOf } from './keys.js'
 import { limits } from './limits.js'
+import type { SigningKey } from './signing-key.js'
 import { StatementError } from './statement-error.js'
 
 const typ = 'svc-issuer-manifest+jwt'

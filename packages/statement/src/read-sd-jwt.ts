@@ -1,6 +1,6 @@
 /** Takes an SD-JWT apart, strictly and within bounds. The library reads more than the standard allows. */
 
-import { bytesOf, parseJson } from './encoding.js'
+import { base64urlOf, bytesOf, parseJson, textOf } from './encoding.js'
 import { isName } from './forms.js'
 import { type Jws, readJws } from './jws.js'
 import { limits } from './limits.js'
@@ -28,10 +28,11 @@ export function readSdJwt(statement: string): ReadSdJwt {
  * texts and numbers: a value of thousands of brackets would exhaust the stack of the library.
  */
 function readDisclosure(text: string): Disclosure {
-  const value = parseJson(bytesOf(text)?.toString('utf8') ?? '')
+  const bytes = bytesOf(text)
+  const value = bytes && parseJson(textOf(bytes))
   if (!Array.isArray(value) || value.length !== 3) throw new StatementError('disclosure_malformed')
   const [salt, name, claim] = value
   if (typeof salt !== 'string' || !isName(name)) throw new StatementError('disclosure_malformed')
   if (typeof claim !== 'string' && typeof claim !== 'number') throw new StatementError('disclosure_malformed')
-  return { name, digest: Buffer.from(sha256(text)).toString('base64url') }
+  return { name, digest: base64urlOf(sha256(text)) }
 }

@@ -2,9 +2,9 @@
 import type { Json } from '@svc-zerc20/protocol'
 import { isName, isSeconds } from './forms.js'
 import { isHeaderOf, readJws, signJws } from './jws.js'
-import type { SigningKey } from './keys.js'
 import { limits } from './limits.js'
 import { type Manifest, newestOf } from './manifest.js'
+import type { SigningKey } from './signing-key.js'
 import { StatementError } from './statement-error.js'
 
 const typ = 'svc-revocations+jwt'

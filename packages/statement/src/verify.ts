@@ -2,14 +2,14 @@
 
 import { bytesOf } from './encoding.js'
 import { isName, isSeconds } from './forms.js'
-import { algorithm, hasOnly, type Jws } from './jws.js'
+import { hasOnly, type Jws } from './jws.js'
 import type { PublicJwk } from './keys.js'
 import { type Claims, formsOf, kindOf, type StatementKind, statementKinds } from './kinds.js'
 import { limits } from './limits.js'
 import { type IssuerKey, type Manifest, newestManifest } from './manifest.js'
 import { type Disclosure, readSdJwt } from './read-sd-jwt.js'
 import { newestRevocations, type Revocations } from './revocations.js'
-import { hashAlgorithm, sdJwt, statementType } from './sd-jwt.js'
+import { algorithm, hashAlgorithm, sdJwt, statementType } from './sd-jwt.js'
 import { StatementError, type StatementReason } from './statement-error.js'
 
 export type Verification = {

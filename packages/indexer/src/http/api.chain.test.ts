@@ -40,25 +40,6 @@ function url(path: string, query: Record<string, string | number> = {}): string 
 
 const plain = (status: number) => ({ status, type: 'text/plain; charset=utf-8', body: expect.any(String) })
 
-describe('GET /transfers', () => {
-  test('tells all transfers from an index on, whoever got them, and none beyond the last', async () => {
-    const ask = async (from: number, limit: number) =>
-      (await get(url('/transfers', { ...ours(), from_index: from, limit }))).body as {
-        event_index: number
-        value: string
-      }[]
-    const two = await ask(first, 2)
-    expect(two).toMatchObject([
-      { event_index: first, value: '0x4d2' },
-      { event_index: first + 1, value: '0x1' },
-    ])
-    expect((await ask(first + 4, 100)).map(({ event_index }) => event_index)).toEqual([first + 4, first + 5])
-    expect(await ask(first + 6, 100)).toEqual([])
-    expect(await get(url('/transfers', { ...ours(), from_index: -1 }))).toEqual(plain(400))
-    expect(await get(url('/transfers', { ...ours(), chain_id: 1, from_index: 0 }))).toEqual(plain(404))
-  })
-})
-
 describe('GET /healthz and /status', () => {
   test('healthz is empty', async () => {
     expect(await get(url('/healthz'))).toEqual({ status: 200, type: null, body: '' })

@@ -4,13 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import type { StoredTransfer } from '../store/record.js'
-import {
-  parseAllEventsQuery,
-  parseEventsQuery,
-  parseProofsBody,
-  parseTransfersQuery,
-  parseTreeIndexQuery,
-} from './requests.js'
+import { parseAllEventsQuery, parseEventsQuery, parseProofsBody, parseTreeIndexQuery } from './requests.js'
 import { RequestError } from './server.js'
 
 /** Adds the routes. */
@@ -35,16 +29,6 @@ export function registerApi(
     assertOurs(query)
     const found = await database.transfersTo(query.to, query.limit)
     return found.map((transfer) => toEvent(token, transfer))
-  })
-
-  app.get('/transfers', async (request) => {
-    const query = parseTransfersQuery(request.query)
-    assertOurs(query)
-    const from = query.from_index
-    const count = Math.max(0, Math.min(query.limit, database.head().size - from))
-    return Array.from({ length: count }, (_, i) => database.transferAt(from + i)).flatMap((transfer) =>
-      transfer ? [toEvent(token, transfer)] : [],
-    )
   })
 
   app.get('/all-events', async (request) => {

@@ -32,7 +32,6 @@ const recipients = z
 
 const shapes = {
   events: z.object({ chain_id: number, token_address: address, to: address, limit }),
-  transfers: z.object({ chain_id: number, token_address: address, from_index: number, limit }),
   allEvents: z.object({ recipients, limit }),
   proofs: z.object({
     chain_id: index,
@@ -55,7 +54,6 @@ function parser<T>(shape: z.ZodType<T>): (raw: unknown) => T {
 }
 
 export const parseEventsQuery = parser(shapes.events)
-export const parseTransfersQuery = parser(shapes.transfers)
 export const parseAllEventsQuery = parser(shapes.allEvents)
 export const parseProofsBody = parser(shapes.proofs)
 export const parseTreeIndexQuery = parser(shapes.treeIndex)
