@@ -31,7 +31,6 @@ export type DecideCommand = {
 }
 
 export type RecoverCommand = {
-  readonly dryRun: boolean
   readonly json: boolean
   readonly nonces: readonly ChallengeNonce[]
   readonly ledgerIds: readonly string[]
@@ -55,16 +54,16 @@ Environment (keys are never read from the file):
   PAYMENT_HISTORY_PATH, HISTORY_*  the payment history, all of its group or none; docs/reference/environment.md`
 
 const recoverHelp = `
-Needs the journal, so stop the daemon first. It looks at the journal, at the addresses of every challenge in it, and
-at the helper's events, which also tell of payments that no journal knows any more. Burns that came too late are minted,
-too. It may be killed and run again at any time. Progress goes to standard error, the burns to standard output.`
+Needs the journal, so stop the daemon first. It looks at the helper's events, which also tell of payments that no journal
+knows any more, and at the addresses of the nonces that it is given. What is missing in the journal is put on record, and
+the daemon mints it once it is started: this command sends nothing. It may be killed and run again at any time. Progress
+goes to standard error, the burns to standard output.
 
-const recoverExitCodes = `
 Exit codes:
-  ${exitCodes.ok}   every burn that was found is finalized, or --dry-run
+  ${exitCodes.ok}   every burn that was found is on record
   ${exitCodes.mistake}   a mistake in configuration, environment or command line, or a burn that our own relayer sent and whose address
      does not derive from them; fix it first
-  ${exitCodes.tryAgain}  something is left: the journal is in use, or burns wait for a root, for blocks or for the verifier`
+  ${exitCodes.tryAgain}  nothing to fix here: the journal is in use, or the RPC is down`
 
 const acceptJournalOption = [
   '--accept-journal',
@@ -196,8 +195,11 @@ function processes(text: string): number {
 }
 
 function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
-  commandOf(program, 'recover', 'find every burn of this facilitator, finalize what is not, and end')
-    .option('--dry-run', 'only look: nothing is recorded or sent', false)
+  commandOf(
+    program,
+    'recover',
+    'put burns on record that the chain has and the journal lost; the daemon mints them',
+  )
     .option(...acceptJournalOption)
     .option('--json', 'print the burns as one JSON object', false)
     .option(
@@ -221,13 +223,12 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
     .addHelpText(
       'after',
       [
-        recoverHelp,
         examples(
-          'svc-facilitator recover --config facilitator.toml --dry-run',
+          'svc-facilitator recover --config facilitator.toml',
           'svc-facilitator recover --config facilitator.toml --json > burns.json',
         ),
         environmentHelp,
-        recoverExitCodes,
+        recoverHelp,
       ].join('\n'),
     )
     .action((options: Omit<RecoverCommand, 'nonces' | 'ledgerIds'> & RecoverLists) => {
@@ -237,14 +238,14 @@ function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
 }
 
 const auditHelp = `
-Reads only. Asks the daemon where it runs (SVC_ADMIN_TOKEN), and otherwise reads a copy of its journal. Compares what the
-books say was burned, minted and swept with the chain, payment by payment and mint by mint, and prints a line for each
-difference. A payment belongs to a period by the time of its challenge. Sweeps are compared since the first payment.
+Reads only. Asks the daemon for its books, with SVC_ADMIN_TOKEN, and the chain; it needs no key. Compares what the books say
+was burned, minted and swept with the chain, payment by payment and mint by mint, and prints a line for each difference. A
+payment belongs to a period by the time of its challenge. Sweeps are compared since the first payment.
 
 Exit codes:
   ${exitCodes.ok}   chain and books agree
   ${exitCodes.mistake}   they differ, or a mistake in configuration, environment or command line
-  ${exitCodes.tryAgain}  the RPC does not answer, or a daemon has the journal and does not answer`
+  ${exitCodes.tryAgain}  the daemon or the RPC does not answer`
 
 function addAudit(program: Command, actions: Pick<Actions, 'audit'>): void {
   commandOf(program, 'audit', 'compare the books with the chain: burned, minted, swept, due and stuck')

@@ -1,6 +1,8 @@
 export { createAddressMiner } from './addresses/miner.js'
 export { type Config, parseConfig } from './config/config.js'
 export { readSecrets, type Secrets } from './config/secrets/secrets.js'
+export type { AdminAnswers } from './http/admin/api.js'
+export type { HistoryAnswers } from './http/history/api.js'
 export { type Facilitator, type StartOptions, startFacilitator } from './start/start.js'
 export { openStorage } from './start/storage.js'
 export { lockJournal } from './store/journal/lock.js'

@@ -12,9 +12,7 @@ import {
 } from './command-line.js'
 import { printAudit } from './commands/audit/reckon.js'
 import { type CheckReport, check } from './commands/check/check.js'
-import { replayJournal } from './commands/check/journal.js'
-import * as RecoveryReport from './commands/recover/report.js'
-import { readConfigFile } from './config/config.js'
+import { loadConfig, readConfigFile } from './config/config.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './config/finding.js'
 import { limits } from './config/limits.js'
 import { printConfig } from './config/print.js'
@@ -24,10 +22,9 @@ import { version } from './package.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import { type LogWriter, levelOf } from './telemetry/events.js'
-import { createProgress } from './telemetry/progress.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
 
-/** Error codes of a start that only the operator can correct. Any other failure may end by itself. */
+/** Error codes that only the operator can correct. Any other failure may end by itself. */
 const mistakes = new Set([
   'config_invalid',
   'secrets_invalid',
@@ -39,6 +36,7 @@ const mistakes = new Set([
   'journal_old',
   'journal_lost',
   'issuer_unusable',
+  'admin_refused',
 ])
 
 // Server, ledger and prover are imported only by the commands that need them. The others then start a third faster.
@@ -48,14 +46,7 @@ const output = createProcessLog(levelOf)
 
 const actions: Actions = {
   async check(file, { json }) {
-    const report = await check({
-      file,
-      env,
-      clock: systemClock,
-      inspectJournal: replayJournal,
-      isBeside: true,
-      measures: true,
-    })
+    const report = await check({ file, env, clock: systemClock, command: 'check' })
     const failures = report.findings.filter(isFailure)
     process.stdout.write(
       json ? toJson(report) : report.findings.map((finding) => `${format(finding)}\n`).join(''),
@@ -71,33 +62,26 @@ const actions: Actions = {
   },
 
   async start(file, options) {
-    const summed = createSummedLog({
-      log: output.log,
-      clock: systemClock,
-      windowMs: limits.logWindowMs,
-      kindsMax: limits.logKindsMax,
-    })
+    const summed = createSummedLog({ log: output.log, clock: systemClock, windowMs: limits.logWindowMs })
     try {
       await start(file, options, summed)
     } catch (error) {
       summed.log(StartFailure.of(error))
-      await failWith(error)
+      throw error
     }
   },
 
-  decide: (options) => decide(options).catch(failWith),
-  audit: (file, options) => audit(file, options).catch(failWith),
-  backup: (file, to) => backup(file, to).catch(failWith),
-  recover: (file, options) => recover(file, options).catch(failWith),
+  decide,
+  audit,
+  backup,
+  recover,
 }
 
-await createProgram(version, actions, env).parseAsync()
+await createProgram(version, actions, env).parseAsync().catch(failWith)
 
 /** Ends the process when the check finds a failure. */
-async function checked(file: string, { log, listens = true }: { log?: LogWriter; listens?: boolean } = {}) {
-  // The journal is not checked here, because the caller is about to lock and replay it. Nor is the speed measured: a
-  // slow machine stops no start, and would take longest to measure.
-  const { findings, ready } = await check({ file, env, clock: systemClock, listens })
+async function checked(file: string, command: 'start' | 'recover', log?: LogWriter) {
+  const { findings, ready } = await check({ file, env, clock: systemClock, command })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
   if (fatal.length === 0 && ready) return { findings, ready }
@@ -114,7 +98,7 @@ async function failWith(error: unknown): Promise<never> {
 
 async function decide(options: DecideCommand): Promise<void> {
   const token = readDeciderToken(env)
-  const { startDecider } = await import('./proving/decider/serve.js')
+  const { startDecider } = await import('@svc-zerc20/prover/decider')
   const onError = (route: string, err: unknown) => output.log({ event: 'request.failed', route, err })
   const decider = await startDecider({ ...options, token, clock: systemClock, onError })
   output.log({ event: 'decider.ready', url: decider.url })
@@ -126,41 +110,38 @@ async function decide(options: DecideCommand): Promise<void> {
 }
 
 async function backup(file: string, to: string): Promise<void> {
-  const { config, findings } = readConfigFile(file)
-  complain(findings.filter(isFailure))
-  if (!config) return output.exit(exitCodes.mistake)
+  const config = loadConfig(file)
   const { backUp } = await import('./store/backup.js')
   const { events } = backUp(config.settlement.journal, to)
   process.stdout.write(`${to}: ${events} events\n`)
 }
 
 async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {
-  const { ready } = await checked(file, { listens: false })
+  const config = loadConfig(file)
   const { audit: compare } = await import('./commands/audit/audit.js')
-  const report = await compare({ ...ready, period, url })
+  const report = await compare({ config, token: env.SVC_ADMIN_TOKEN, period, url })
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : printAudit(report))
   await output.exit(report.differences.length === 0 ? exitCodes.ok : exitCodes.mistake)
 }
 
 async function recover(file: string, { json, ...options }: RecoverCommand): Promise<void> {
-  const { ready } = await checked(file, { listens: false })
-  const stopping = new AbortController()
-  onStopSignal(() => stopping.abort())
+  const { ready } = await checked(file, 'recover')
   const say = (line: string) => process.stderr.write(`${line}\n`)
-  const log = createProgress(say)
-  const { recoverBurns } = await import('./commands/recover/recover-burns.js')
-  const recovering = recoverBurns({ ...ready, ...options, log, say, signal: stopping.signal })
-  const report = await recovering.catch((error: unknown) => {
+  const log: LogWriter = (event) => {
+    if (levelOf(event) !== 'info') say(Object.values(event).join(' '))
+  }
+  const { exitCodeOf: codeOf, printRecovery, recoverBurns } = await import('./commands/recover/recover.js')
+  const found = await recoverBurns({ ...ready, ...options, log, say }).catch((error: unknown) => {
     const isLocked = error instanceof SvcError && error.code === 'journal_locked'
     throw isLocked ? new SvcError(error.code, `${error.message}: stop it first`, { cause: error }) : error
   })
-  process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : RecoveryReport.print(report))
-  process.exitCode = RecoveryReport.exitCodeOf(report)
+  process.stdout.write(printRecovery(found, { json }))
+  process.exitCode = codeOf(found)
 }
 
 async function start(file: string, options: { acceptJournal: boolean }, summed: SummedLog): Promise<void> {
   const { log } = summed
-  const { findings, ready } = await checked(file, { log })
+  const { findings, ready } = await checked(file, 'start', log)
   for (const finding of findings.filter(({ level }) => level !== 'ok')) {
     log({ event: 'facilitator.warning', message: describe(finding) })
   }

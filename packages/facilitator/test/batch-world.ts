@@ -7,7 +7,7 @@ import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../src/payment/ep
 import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.js'
 import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.js'
 import type { FinalizeEvent } from '../src/payment/finalize/ports.js'
-import type { Step } from '../src/payment/finalize/round.js'
+import type { MintStep } from '../src/payment/finalize/round.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
 import { createMintSchedule } from '../src/store/ports/schedule.js'
@@ -92,8 +92,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
     world.totals.set(epochKey(epoch), total + (counted > total ? counted - total : 0n))
     world.counted.push({ batch, key: keyOf(epoch) })
     mine()
-    const minted = units(total > counted ? 0n : counted - total)
-    return { kind: 'mined', mint: { txHash: hashOf(world.counted.length), blockNumber: 1n, value: minted } }
+    return { kind: 'mined', txHash: hashOf(world.counted.length) }
   }
 
   /** What the circuit and the contract demand of a proof. */
@@ -250,7 +249,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
       world.rootSize = world.transfers.length
       if (world.followed !== undefined) world.followed = world.transfers.length
     },
-    async round(): Promise<Readonly<Record<string, Step>>> {
+    async round(): Promise<Readonly<Record<string, MintStep>>> {
       const steps = Object.fromEntries(await finalize.round(never))
       mine()
       return steps

@@ -1,15 +1,30 @@
 /** Pages and counts as looking at every payment gives them: what the store is compared with. */
 import type { Counts, Cursor, Page, PageQuery } from '../src/payment/books.js'
 import { stateAt } from '../src/payment/lifecycle.js'
+import { amountOf } from '../src/payment/listing.js'
 import type { RecordedPayment } from '../src/payment/records.js'
 
 export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
-  const { phase, isLate, isDemoted, since = 0, until = Number.POSITIVE_INFINITY, after, limit } = query
+  const {
+    phase,
+    isLate,
+    isDemoted,
+    amountMin,
+    amountMax,
+    seller,
+    since = 0,
+    until = Number.POSITIVE_INFINITY,
+    after,
+    limit,
+  } = query
   const wanted: RecordedPayment[] = []
   for (const payment of payments) {
     const { issuedAt } = payment.challenge
     if (issuedAt < since || issuedAt >= until) continue
     if (after && compare(cursorOf(payment), after) <= 0) continue
+    if (amountMin !== undefined && amountOf(payment) < amountMin) continue
+    if (amountMax !== undefined && amountOf(payment) > amountMax) continue
+    if (seller !== undefined && payment.challenge.seller !== seller) continue
     if (isLate && !payment.late) continue
     if (isDemoted && !payment.demoted) continue
     if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue

@@ -59,6 +59,7 @@ export async function openHistoryApp({
   const { chainId, token, treasury } = deployment
   const api: HistoryApiDeps = {
     ...{ chainId, token, treasury, participants, tokens, clock },
+    tokenLabel: { symbol: 'zUSD', decimals: 6 },
     login: undefined,
     statements: undefined,
     books: history.books,
@@ -79,8 +80,8 @@ export async function openHistoryApp({
     chainId,
     trustedProxies: undefined,
     bodyBytesMax: 1024,
-    // Silence is no test of the history: on a slow machine a reader that waits may be silent for seconds.
-    connections: { ...connectionBounds, silentMs: 60_000 },
+    // Silence is no test of the history: on a slow machine a reader may be silent for seconds, before and after it asks.
+    connections: { ...connectionBounds, headMs: 60_000, requestMs: 60_000, silentMs: 60_000 },
     guards: [historyGuard(api)],
     log: () => undefined,
   })

@@ -1,9 +1,16 @@
 /** Tests that every mint schedule must pass, whatever its storage. */
+
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import type { MintSchedule } from '../src/payment/finalize/schedule.js'
 import { nonceOf } from './challenges.js'
 
-export type ScheduleUnderTest = { readonly schedule: MintSchedule; advance(ms: number): void }
+export type ScheduleUnderTest = {
+  readonly schedule: MintSchedule
+  /** Accepts the payments with these seeds, one after the other. */
+  accept(...seeds: number[]): Promise<void>
+  advance(ms: number): void
+}
 
 export type ScheduleSettings = {
   readonly delayMs: () => number
@@ -12,6 +19,15 @@ export type ScheduleSettings = {
 
 const [a, b] = [nonceOf(1), nonceOf(2)]
 
+/** The payments that are due, and those that are delayed. */
+async function lookAt(
+  schedule: MintSchedule,
+  countMax = 10,
+): Promise<readonly (readonly ChallengeNonce[])[]> {
+  const { due, delayed } = await schedule.look(countMax)
+  return [due.map(({ challenge }) => challenge.nonce), delayed]
+}
+
 export function describeMintSchedule(
   name: string,
   open: (settings: ScheduleSettings) => ScheduleUnderTest,
@@ -19,56 +35,68 @@ export function describeMintSchedule(
   const retryMs = { first: 100, max: 300 }
 
   describe(`a mint schedule ${name}`, () => {
-    it('holds each payment back for the delay that the first question about it drew', async () => {
+    it('holds each payment back for the delay that the first look at it drew', async () => {
       const delays = [50, 80]
-      const { schedule, advance } = open({ retryMs, delayMs: () => delays.shift() ?? 1_000 })
-      expect(await schedule.turns([a, b])).toEqual(['delayed', 'delayed'])
+      const { schedule, accept, advance } = open({ retryMs, delayMs: () => delays.shift() ?? 1_000 })
+      await accept(1, 2)
+      expect(await lookAt(schedule)).toEqual([[], [a, b]])
       advance(50)
-      expect(await schedule.turns([b, a])).toEqual(['delayed', 'due'])
+      expect(await lookAt(schedule)).toEqual([[a], [b]])
       advance(30)
-      expect(await schedule.turns([a, b])).toEqual(['due', 'due'])
+      expect(await lookAt(schedule)).toEqual([[a, b], []])
+    })
+
+    it('names no more than it is asked for, oldest first, and begins the delays of the others', async () => {
+      const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+      await accept(2, 1)
+      await lookAt(schedule, 1)
+      advance(50)
+      expect(await lookAt(schedule, 1)).toEqual([[b], []])
+      expect(await lookAt(schedule)).toEqual([[b, a], []])
     })
 
     it('lets a payment rest after a failure, longer each time up to the bound', async () => {
-      const { schedule, advance } = open({ retryMs, delayMs: () => 0 })
+      const { schedule, accept, advance } = open({ retryMs, delayMs: () => 0 })
+      await accept(1, 2)
       for (const [i, restMs] of [100, 200, 300, 300].entries()) {
         await schedule.failed(a)
-        expect(await schedule.failures(a)).toBe(i + 1)
         advance(restMs - 1)
-        expect([await schedule.turns([a, b]), await schedule.isResting(a)]).toEqual([
-          ['resting', 'due'],
-          true,
-        ])
+        expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: true })
+        expect(await lookAt(schedule)).toEqual([[b], []])
         advance(1)
-        expect([await schedule.turns([a]), await schedule.isResting(a)]).toEqual([['due'], false])
+        expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: false })
+        expect(await lookAt(schedule)).toEqual([[a, b], []])
       }
     })
 
     it('counts failures from zero after a success, and the delay stays over', async () => {
-      const { schedule, advance } = open({ retryMs, delayMs: () => 50 })
-      await schedule.turns([a])
+      const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+      await accept(1)
+      await lookAt(schedule)
       advance(50)
       await schedule.failed(a)
       await schedule.succeeded(a)
-      expect([await schedule.failures(a), await schedule.turns([a])]).toEqual([0, ['due']])
+      expect([(await schedule.failuresOf(a)).count, await lookAt(schedule)]).toEqual([0, [[a], []]])
     })
 
     it('has a payment due at once when it is hastened', async () => {
-      const { schedule } = open({ retryMs, delayMs: () => 50 })
-      await schedule.turns([a])
+      const { schedule, accept } = open({ retryMs, delayMs: () => 50 })
+      await accept(1)
+      await lookAt(schedule)
       await schedule.failed(a)
       await schedule.hasten(a)
-      expect(await schedule.turns([a])).toEqual(['due'])
+      expect(await lookAt(schedule)).toEqual([[a], []])
     })
 
-    it('begins again with a payment that was forgotten, and says whether one rests without beginning', async () => {
-      const { schedule, advance } = open({ retryMs, delayMs: () => 50 })
-      await schedule.turns([a])
+    it('begins again with a payment that was forgotten, and tells failures without beginning', async () => {
+      const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+      await accept(1)
+      await lookAt(schedule)
       await schedule.failed(a)
       await schedule.forget(a)
       advance(50)
-      expect([await schedule.isResting(a), await schedule.failures(a)]).toEqual([false, 0])
-      expect(await schedule.turns([a])).toEqual(['delayed'])
+      expect(await schedule.failuresOf(a)).toEqual({ count: 0, isResting: false })
+      expect(await lookAt(schedule)).toEqual([[], [a]])
     })
   })
 }

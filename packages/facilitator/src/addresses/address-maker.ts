@@ -1,7 +1,8 @@
-/** Makes one-time addresses under one set of terms: mines new ones, and derives stored ones again. */
+/** Makes one-time addresses: mines new ones, and derives those that were made before again. */
 import assert from 'node:assert/strict'
-import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
 import { type BurnTerms, burnAddressAt, deriveBurn, hexOf, verifyBurnAddress } from '@svc-zerc20/zk'
+import type { Config } from '../config/config.js'
 import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import type { AddressMiner } from './miner.js'
@@ -17,11 +18,6 @@ export type AddressMaker = {
    * addresses handed out.
    */
   restore(stored: ReadyAddress): ReadyAddress | undefined
-  figures(): {
-    readonly mined: number
-    /** The time of every search from its start to its end, added up over threads. */
-    readonly miningSeconds: number
-  }
 }
 
 /** Throws when the terms can make no address at all. */
@@ -34,20 +30,13 @@ export function createAddressMaker(deps: {
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
 }): AddressMaker {
   const { terms, miner, random, clock, epochAt } = deps
-  const figures = { mined: 0, miningSeconds: 0 }
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
     async mine() {
       const challengeNonce = hexOf(random.bytes(32)) as ChallengeNonce
-      const startedAt = clock.now()
-      const epoch = epochAt && { epoch: epochAt(startedAt) }
-      const burn: BurnTerms = { ...terms, challengeNonce, ...epoch }
-      const mined = await miner.mine(deriveBurn(burn))
-      const payTo = parseAddress(mined.payTo)
-      assert(payTo && verifyBurnAddress(burn, mined), 'a mined address does not derive again')
-      figures.mined += 1
-      figures.miningSeconds += (clock.now() - startedAt) / 1000
-      return { challengeNonce, payTo, powNonce: mined.powNonce, powBits: terms.powBits, ...epoch }
+      const epoch = epochAt && { epoch: epochAt(clock.now()) }
+      const mined = await mineAddress(miner, { ...terms, challengeNonce, ...epoch })
+      return { challengeNonce, ...mined, powBits: terms.powBits, ...epoch }
     },
     restore(stored) {
       const { challengeNonce, powNonce, powBits, epoch } = stored
@@ -57,6 +46,39 @@ export function createAddressMaker(deps: {
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
       return payTo?.toLowerCase() === stored.payTo ? stored : undefined
     },
-    figures: () => figures,
   }
 }
+
+type MinedAddress = Pick<ReadyAddress, 'payTo' | 'powNonce'>
+
+async function mineAddress(miner: Pick<AddressMiner, 'mine'>, burn: BurnTerms): Promise<MinedAddress> {
+  const { payTo: text, powNonce } = await miner.mine(deriveBurn(burn))
+  const payTo: Address | undefined = parseAddress(text)
+  assert(payTo && verifyBurnAddress(burn, { payTo: text, powNonce }), 'a mined address does not derive again')
+  return { payTo, powNonce }
+}
+
+/** The part of a challenge that derives from the seed and its nonce, and from its epoch where it has one. */
+export type DeriveAddress = (
+  nonce: ChallengeNonce,
+  epoch?: AddressEpoch,
+  /** Bits of the proof of work, where they are not those of the configuration. */
+  powBits?: number,
+) => Promise<MinedAddress & { readonly epoch?: AddressEpoch }>
+
+/** The search starts at the same number as the first time, so that it finds the same proof of work. */
+export const createDeriveAddress =
+  (miner: Pick<AddressMiner, 'mine'>, seed: Uint8Array, config: Config): DeriveAddress =>
+  async (challengeNonce, epoch, powBits = config.zerc20.pow_bits) => {
+    const mined = await mineAddress(miner, { ...termsOf(config, seed), powBits, challengeNonce, epoch })
+    return { ...mined, ...(epoch && { epoch }) }
+  }
+
+/** The terms under which this configuration makes addresses. */
+export const termsOf = ({ network, settlement, zerc20 }: Config, seed: Uint8Array): AddressTerms => ({
+  generation: zerc20.generation,
+  powBits: zerc20.pow_bits,
+  chainId: network.chain_id,
+  treasury: settlement.treasury,
+  seed,
+})

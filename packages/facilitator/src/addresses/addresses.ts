@@ -1,8 +1,9 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import type { Config } from '../config/config.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
-import { createShares, type Shares } from '../payment/issue/shares.js'
+import type { ShareTerms } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
+import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { limits } from './limits.js'
 import { createAddressMiner } from './miner.js'
@@ -19,14 +20,14 @@ export type Addresses = AddressSource & {
  * Each caller may have some addresses while there are any: a pool that is still small, on a slow machine, is no reason to
  * refuse before it is empty. Beyond that the more a caller has, the more it must leave.
  */
-export function poolSharesOf(config: Config): Shares {
+export function poolSharesOf(config: Config): ShareTerms {
   const { pool_size: capacity } = config.zerc20
   const perMin = issuancePerMinOf(config)
-  return createShares({
+  return {
     capacity,
     reservedPercent: reservedPercentOf(config),
     promisedTo: (key) => Math.min(perMin(key), Math.floor(capacity * limits.promisedShare)),
-  })
+  }
 }
 
 export function createAddresses(deps: {
@@ -46,11 +47,7 @@ export function createAddresses(deps: {
     miner,
     random,
     clock,
-    seed,
-    treasury: config.settlement.treasury,
-    chainId: config.network.chain_id,
-    generation: config.zerc20.generation,
-    powBits: config.zerc20.pow_bits,
+    ...termsOf(config, seed),
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
     shares: poolSharesOf(config),

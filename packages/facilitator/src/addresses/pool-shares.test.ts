@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest'
 import { minimalConfig } from '../../test/config.js'
 import { parseConfig } from '../config/config.js'
+import { rankOf } from '../payment/issue/shares.js'
 import { poolSharesOf } from './addresses.js'
 
 /** How many of so few ready addresses one caller gets. */
 function gets(poolSize: number, ready: number): number {
   const shares = poolSharesOf(parseConfig(`${minimalConfig()}\n[zerc20]\npool_size = ${poolSize}\n`))
   let taken = 0
-  while (shares.rank('somebody', ready - taken) !== undefined) {
-    shares.take('somebody')
-    taken += 1
-  }
+  while (rankOf(shares, { of: () => taken, all: taken }, 'somebody', ready - taken) !== undefined) taken += 1
   return taken
 }
 

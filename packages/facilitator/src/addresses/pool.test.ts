@@ -78,18 +78,23 @@ describe('ready addresses', () => {
 
   test('are not searched for while callers come and half of the pool is left, then in one go', async () => {
     const clock = handClock()
-    const pool = createPool({ targetSize: 8, clock })
+    let searches = 0
+    const mine: AddressMiner['mine'] = (puzzle) => {
+      searches += 1
+      return shared.mine(puzzle)
+    }
+    const pool = createPool({ targetSize: 8, clock, miner: { threads: 2, mine } })
     await until(() => pool.size() === 8)
     for (let taken = 0; taken < 3; taken++) await pool.take(0)
     await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
-    expect(pool.figures().mined).toBe(8)
+    expect(searches).toBe(8)
     // Somebody asked since the pause began: it begins again.
     clock.sleeps[0]?.end()
     await until(() => clock.sleeps.length === 2)
-    expect(pool.figures().mined).toBe(8)
+    expect(searches).toBe(8)
     await pool.take(0)
     await until(() => pool.size() === 8)
-    expect(pool.figures().mined).toBe(12)
+    expect(searches).toBe(12)
   })
 
   test('are searched for when it is quiet, however many are left', async () => {
@@ -120,7 +125,7 @@ describe('ready addresses', () => {
     const full = createPool({ targetSize: 2 })
     await until(() => full.size() === 2)
     expect(await full.take(longMs, { key: 'x', gone: hangUp.signal })).toBeUndefined()
-    expect([full.size(), full.figures().refusals]).toEqual([2, 0])
+    expect(full.size()).toBe(2)
   })
 
   test('derive again from seed, treasury, nonce and proof of work', async () => {
@@ -292,7 +297,6 @@ describe('a store', () => {
     const pool = createPool({ targetSize: 6, store, miner: idleMiner() })
     const taken = await drain(pool, 6)
     expect(nonces(taken).sort()).toEqual(saved.sort())
-    expect(pool.figures()).toMatchObject({ restored: 6, mined: 0 })
     for (const ready of taken) {
       expect(derives(ready)).toBe(true)
     }
@@ -312,7 +316,6 @@ describe('a store', () => {
     expect(state.saved).toHaveLength(6)
     const pool = createPool({ ...other, store, miner: idleMiner() })
     await pool.close()
-    expect(pool.figures().restored).toBe(0)
     expect(state.saved).toEqual([])
   })
 
@@ -328,7 +331,7 @@ describe('a store', () => {
       state.saved = saved
       const pool = createPool({ targetSize: 4, store, miner: idleMiner(), ...deps })
       await pool.close()
-      return pool.figures().restored
+      return state.saved.length
     }
     expect(await restoredBy({ epochAt: epochsOf(3600) })).toBe(4)
     expect(await restoredBy({ epochAt: epochsOf(7000) })).toBe(0)
@@ -353,17 +356,5 @@ describe('a store', () => {
     const pool = createPool({ store: broken, onError: (error) => errors.push(error) })
     expect(await pool.take(longMs)).toBeDefined()
     expect(errors).toMatchObject([{ message: 'not readable' }])
-  })
-
-  test('figures tell what was mined, who waited and who went without', async () => {
-    const pool = createPool({ targetSize: 2 })
-    await Promise.all([pool.take(longMs), pool.take(longMs)])
-    await until(() => pool.size() === 2)
-    const figures = pool.figures()
-    expect(figures).toMatchObject({ mined: 4, restored: 0, waits: 2, refusals: 0 })
-    expect(figures.miningSeconds).toBeGreaterThanOrEqual(0)
-    await pool.close()
-    expect(await pool.take(longMs)).toBeUndefined()
-    expect(pool.figures().refusals).toBe(1)
   })
 })

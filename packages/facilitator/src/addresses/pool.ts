@@ -1,25 +1,12 @@
 /** Ready one-time addresses, so that issuing a challenge never waits for proof of work. */
 import assert from 'node:assert/strict'
-import { type Shares, unshared } from '../payment/issue/shares.js'
+import { commonMaxOf, type ShareTerms, unshared } from '../payment/issue/shares.js'
 import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker } from './address-maker.js'
 import { limits } from './limits.js'
 import type { AddressMiner } from './miner.js'
 import { type AddressStock, type AddressStore, createAddressStock, type Sleeper } from './stock.js'
-
-/** Counts since the pool was made. */
-type PoolFigures = {
-  readonly mined: number
-  /** The time of every search from its start to its end, added up over threads. */
-  readonly miningSeconds: number
-  /** Addresses taken over from the store. */
-  readonly restored: number
-  /** Callers that found the pool empty and waited. */
-  readonly waits: number
-  /** Callers that went without an address. */
-  readonly refusals: number
-}
 
 export type AddressPool = {
   /**
@@ -31,7 +18,6 @@ export type AddressPool = {
   giveBack(address: ReadyAddress, asker?: Partial<Asker>): void
   /** Addresses ready now. */
   size(): number
-  figures(): PoolFigures
   /** Stops refilling, and lets every waiter go empty-handed. Close the pool before its miner. */
   close(): Promise<void>
 }
@@ -45,7 +31,7 @@ export type AddressPoolDeps = AddressTerms & {
   /** Addresses to keep ready. */
   readonly targetSize: number
   /** By default every caller may have every address, first come, first served. */
-  readonly shares?: Shares
+  readonly shares?: ShareTerms
   /** Keeps addresses over restarts. */
   readonly store?: AddressStore
   readonly waitersMax?: number
@@ -70,9 +56,16 @@ export function createAddressPool({
   const maker = createAddressMaker({ terms, miner, random, clock, epochAt })
   const stock = createAddressStock({ store, clock, restore: maker.restore, shares, targetSize, onError })
   const closed = new AbortController()
-  const counts = { restored: 0, waits: 0, refusals: 0 }
   const { threads } = miner
-  const refill = createRefill({ stock, shares, targetSize, threads, mineOne, clock, closed: closed.signal })
+  const refill = createRefill({
+    stock,
+    commonMax: commonMaxOf(shares),
+    targetSize,
+    threads,
+    mineOne,
+    clock,
+    closed: closed.signal,
+  })
 
   async function mineOne(): Promise<void> {
     try {
@@ -87,11 +80,7 @@ export function createAddressPool({
 
   let isOpen = false
   async function open(): Promise<void> {
-    if (store !== undefined)
-      counts.restored = await stock.open().catch((error: unknown) => {
-        onError(error)
-        return 0
-      })
+    if (store !== undefined) await stock.open().catch(onError)
     isOpen = true
     refill.look()
   }
@@ -100,21 +89,16 @@ export function createAddressPool({
   return {
     async take(waitMs, { key = '', gone } = {}) {
       refill.noteAsked()
-      const isOver = closed.signal.aborted || gone?.aborted === true
-      const address = isOver ? undefined : stock.takeFor(key)
-      const waits = !isOver && address === undefined && waitMs > 0 && stock.waiting() < waitersMax
-      if (waits) counts.waits += 1
-      const taken = waits ? stock.wait(waitMs, key, gone) : address
+      if (closed.signal.aborted || gone?.aborted) return undefined
+      const mayWait = waitMs > 0 && stock.waiting() < waitersMax
+      const taken = stock.takeFor(key) ?? (mayWait ? stock.wait(waitMs, key, gone) : undefined)
       if (isOpen) refill.look()
-      const given = await taken
-      if (given === undefined && gone?.aborted !== true) counts.refusals += 1
-      return given
+      return taken
     },
     giveBack(address, { key = '' } = {}) {
       if (!closed.signal.aborted) stock.putBack(address, key)
     },
     size: () => (closed.signal.aborted ? 0 : stock.size()),
-    figures: () => ({ ...maker.figures(), ...counts }),
     async close() {
       closed.abort()
       stock.dismiss()
@@ -136,7 +120,7 @@ type Refill = {
 
 function createRefill(deps: {
   readonly stock: AddressStock
-  readonly shares: Shares
+  readonly commonMax: number
   readonly targetSize: number
   /** Addresses that may be mined at the same time. */
   readonly threads: number
@@ -145,7 +129,7 @@ function createRefill(deps: {
   readonly clock: Sleeper
   readonly closed: AbortSignal
 }): Refill {
-  const { stock, shares, targetSize, threads, mineOne, clock, closed } = deps
+  const { stock, commonMax, targetSize, threads, mineOne, clock, closed } = deps
   let inFlight = 0
   let isFilling = false
   let isWaitingForQuiet = false
@@ -160,7 +144,7 @@ function createRefill(deps: {
     return (
       stock.waiting() > 0 ||
       stock.size() <= targetSize * lowWaterShare ||
-      shares.common(stock.size()) <= shares.commonMax * lowWaterShare
+      stock.common() <= commonMax * lowWaterShare
     )
   }
 

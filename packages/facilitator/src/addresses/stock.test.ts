@@ -3,11 +3,8 @@ import { handClock } from '../../../../test/support/clocks.js'
 import { createWaitLine, type WaitLine } from './stock.js'
 
 /** Serves whoever is next by these ranks; everybody has the same when none are given. */
-function serve(line: WaitLine<string>, item: string, rank: (key: string) => number | undefined = () => 0) {
-  const turn = line.next(rank)
-  turn?.serve(item)
-  return turn?.key
-}
+const serve = (line: WaitLine<string>, item: string, rank: (key: string) => number | undefined = () => 0) =>
+  line.serve(item, rank)
 
 test('serves callers of one rank in the order they came', async () => {
   const line = createWaitLine<string>(handClock())

@@ -1,6 +1,6 @@
 /** Addresses that are ready, and the callers that wait for one. */
 import type { Hex } from '@svc-zerc20/zk'
-import type { Shares } from '../payment/issue/shares.js'
+import { commonOf, rankOf, type ShareTerms } from '../payment/issue/shares.js'
 import type { ReadyAddress } from '../payment/ports.js'
 
 /**
@@ -16,10 +16,12 @@ export type AddressStore = {
 
 export type AddressStock = {
   size(): number
+  /** Those of them that are reserved for nobody. */
+  common(): number
   /** Callers that wait. */
   waiting(): number
-  /** Takes over the addresses of the store that are still valid, and says how many there are. Call it once, first. */
-  open(): Promise<number>
+  /** Takes over the addresses of the store that are still valid. Call it once, first. */
+  open(): Promise<void>
   /** Adds a new address, and serves callers that wait. */
   addMined(address: ReadyAddress): void
   /** An address, when the caller's share allows one. */
@@ -36,29 +38,42 @@ export function createAddressStock(deps: {
   readonly store: AddressStore | undefined
   readonly clock: Sleeper
   readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
-  readonly shares: Shares
+  readonly shares: ShareTerms
   readonly targetSize: number
   readonly onError: (error: unknown) => void
 }): AddressStock {
   const { store, clock, restore, shares, targetSize, onError } = deps
   const ready: ReadyAddress[] = []
   const line = createWaitLine<ReadyAddress>(clock)
-  const takers = createTakers(shares, targetSize)
-  const size = () => ready.length
+  /** Callers that took addresses which no new address has replaced yet, oldest first. */
+  const takers: string[] = []
+  const held = {
+    of: (key: string) => takers.filter((taker) => taker === key).length,
+    get all() {
+      return takers.length
+    },
+  }
+  const rank = (key: string) => rankOf(shares, held, key, ready.length)
+
+  function took(key: string): void {
+    takers.push(key)
+    // A store from a larger pool can hold more than the target: takers beyond one whole pool count no more.
+    if (takers.length > targetSize) takers.shift()
+  }
 
   function serveLine(): void {
     while (ready.length > 0) {
-      const turn = line.next((key) => shares.rank(key, size()))
-      const address = ready[0]
-      if (turn === undefined || address === undefined) return
+      const [address] = ready
+      const key = address && line.serve(address, rank)
+      if (key === undefined) return
       ready.shift()
-      takers.took(turn.key)
-      turn.serve(address)
+      took(key)
     }
   }
 
   return {
-    size,
+    size: () => ready.length,
+    common: () => commonOf(shares, held, ready.length),
     waiting: line.length,
     async open() {
       const stored = (await store?.load()) ?? []
@@ -68,55 +83,28 @@ export function createAddressStock(deps: {
       if (gone.length > 0) await store?.drop(gone)
       ready.push(...valid)
       serveLine()
-      return valid.length
     },
     addMined(address) {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)
       ready.push(address)
-      takers.oldestReplaced()
+      // It replaces the one that was taken first.
+      takers.shift()
       serveLine()
     },
     takeFor(key) {
-      const address = shares.rank(key, size()) === undefined ? undefined : ready.shift()
-      if (address) takers.took(key)
+      const address = rank(key) === undefined ? undefined : ready.shift()
+      if (address) took(key)
       return address
     },
     wait: line.join,
     putBack(address, key) {
       ready.push(address)
-      takers.gaveBack(key)
+      const place = takers.lastIndexOf(key)
+      if (place >= 0) takers.splice(place, 1)
       serveLine()
     },
     dismiss: line.dismiss,
-  }
-}
-
-/** Callers that took addresses which no new address has replaced yet. */
-function createTakers(shares: Shares, targetSize: number) {
-  /** Oldest first. */
-  const keys: string[] = []
-
-  function oldestReplaced(): void {
-    const key = keys.shift()
-    if (key !== undefined) shares.giveBack(key)
-  }
-
-  return {
-    took(key: string): void {
-      shares.take(key)
-      keys.push(key)
-      // A store from a larger pool can hold more than the target: takers beyond one whole pool count no more.
-      if (keys.length > targetSize) oldestReplaced()
-    },
-    /** A new address replaces the one that was taken first. */
-    oldestReplaced,
-    gaveBack(key: string): void {
-      const place = keys.lastIndexOf(key)
-      if (place < 0) return
-      keys.splice(place, 1)
-      shares.giveBack(key)
-    },
   }
 }
 
@@ -129,16 +117,13 @@ export type WaitLine<Item> = {
   /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
   join(waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined>
   /**
-   * The caller that is next: the lowest rank, and the first in line among equals. Undefined when nobody has a
-   * rank.
+   * Gives the item to the caller that is next, and says who that was: the lowest rank, and the first in line among equals.
+   * Undefined when nobody has a rank.
    */
-  next(rank: (key: string) => number | undefined): Turn<Item> | undefined
+  serve(item: Item, rank: (key: string) => number | undefined): string | undefined
   /** Sends every caller away without an item. */
   dismiss(): void
 }
-
-/** A turn is served at once or never: other callers may come or go meanwhile. */
-export type Turn<Item> = { readonly key: string; serve(item: Item): void }
 
 export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
   type Waiter = { readonly key: string; end(item: Item | undefined): void }
@@ -163,7 +148,7 @@ export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
         clock.sleep(waitMs, left.signal).then(giveUp, giveUp)
         if (gone?.aborted) giveUp()
       }),
-    next(rank) {
+    serve(item, rank) {
       const ranks = new Map<string, number | undefined>()
       let first: Waiter | undefined
       let lowest = Number.POSITIVE_INFINITY
@@ -174,7 +159,8 @@ export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
         first = waiter
         lowest = own
       }
-      return first && { key: first.key, serve: first.end }
+      first?.end(item)
+      return first?.key
     },
     dismiss() {
       for (const waiter of [...waiters]) waiter.end(undefined)

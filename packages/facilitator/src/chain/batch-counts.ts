@@ -1,12 +1,12 @@
 /** Reads how far our account has counted the burns of epochs. */
 import { verifierAbi } from '@svc-zerc20/contracts'
-import { type JsonRpc, type RpcAnswer, readHead, resultOf, scanLogs, wellFormed } from '@svc-zerc20/evm'
+import { type JsonRpc, type RpcAnswer, scanLogs, wellFormed } from '@svc-zerc20/evm'
 import { type Address, parseAddress, parseTxHash } from '@svc-zerc20/protocol'
-import type { Hex } from 'viem'
-import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
+import { encodeEventTopics, parseEventLogs } from 'viem/utils'
 import type { Epoch } from '../payment/epochs/epoch.js'
 import type { BatchCount, BatchPorts, CountedBatch, ForeignCount } from '../payment/epochs/ports.js'
 import { firstBlockAt } from './first-block.js'
+import { askView, readDeepBlock, readView } from './verifier.js'
 
 export function createBatchCounts(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -24,18 +24,14 @@ export function createBatchCounts(deps: {
   const { rpc, verifier, submitter, recipientHashOf } = deps
   const contract = { abi: verifierAbi } as const
 
-  /** The count, and the sum that was minted. */
-  function questions(epoch: Epoch, block: string) {
-    const hash = recipientHashOf(epoch)
-    const data = [
-      encodeFunctionData({ ...contract, functionName: 'batchCount', args: [hash, submitter] }),
-      encodeFunctionData({ ...contract, functionName: 'totalTeleported', args: [hash] }),
-    ]
-    return data.map((each) => ({ method: 'eth_call', params: [{ to: verifier, data: each }, block] }))
-  }
-
   async function countsAt(epochs: readonly Epoch[], block: string): Promise<readonly BatchCount[]> {
-    const answers = await rpc.batch(epochs.flatMap((epoch) => questions(epoch, block)))
+    const hashes = epochs.map(recipientHashOf)
+    const answers = await rpc.batch(
+      hashes.flatMap((hash) => [
+        askView(verifier, block, 'batchCount', hash, submitter),
+        askView(verifier, block, 'totalTeleported', hash),
+      ]),
+    )
     return epochs.map((_, i) => countIn(answers[2 * i], answers[2 * i + 1]))
   }
 
@@ -63,9 +59,9 @@ export function createBatchCounts(deps: {
 
   return {
     async counts(epochs) {
-      const deepBlock = (await readHead(rpc)) - BigInt(deps.confirmations - 1)
+      const deepBlock = await readDeepBlock(rpc, deps.confirmations)
       const latest = await countsAt(epochs, 'latest')
-      const deep = await countsAt(epochs, `0x${(deepBlock < 0n ? 0n : deepBlock).toString(16)}`)
+      const deep = await countsAt(epochs, deepBlock)
       return epochs.map((_, i) => ({ latest: latest[i] ?? none, deep: deep[i] ?? none }))
     },
 
@@ -87,19 +83,8 @@ const none: BatchCount = { checkpoint: 0n, counted: 0n, minted: 0n }
 
 /** Nothing was counted where there was no verifier yet. */
 function countIn(count: RpcAnswer | undefined, total: RpcAnswer | undefined): BatchCount {
-  const [counted, minted] = [resultOf('eth_call', count) as Hex, resultOf('eth_call', total) as Hex]
-  if (counted === '0x' || minted === '0x') return none
-  return wellFormed('eth_call', () => {
-    const [checkpoint, sum] = decodeFunctionResult({
-      abi: verifierAbi,
-      functionName: 'batchCount',
-      data: counted,
-    })
-    const teleported = decodeFunctionResult({
-      abi: verifierAbi,
-      functionName: 'totalTeleported',
-      data: minted,
-    })
-    return { checkpoint: BigInt(checkpoint), counted: sum, minted: teleported }
-  })
+  const ours = readView<readonly [bigint | number, bigint]>('batchCount', count)
+  const minted = readView<bigint>('totalTeleported', total)
+  if (!ours || minted === undefined) return none
+  return { checkpoint: BigInt(ours[0]), counted: ours[1], minted }
 }

@@ -1,14 +1,12 @@
-/** Reads the logs a burn leaves, the token's transfer and the helper's verdict, and the one a mint leaves. */
+/** Reads the logs that a burn leaves: the token's transfer and the helper's verdict. */
 import { type ChainLog, isEventOf, type Receipt, transfersIn, wellFormed } from '@svc-zerc20/evm'
-import { type Address, type BaseUnits, type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, parseChallengeNonce } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeAbiParameters, toEventSelector } from 'viem/utils'
 import type { Burn, Challenge } from '../payment/records.js'
 
-export const burnExecutedTopic = toEventSelector('BurnExecuted(bytes32,address,address,address,uint256)')
-const teleportTopic = toEventSelector('Teleport(address,uint256)')
+const burnExecutedTopic = toEventSelector('BurnExecuted(bytes32,address,address,address,uint256)')
 const burnFailedTopic = toEventSelector('BurnFailed(bytes32,bytes)')
-const teleportData = [{ type: 'uint256' }] as const
 const failureData = [{ type: 'bytes' }] as const
 
 const readLogs = <T>(read: () => T): T => wellFormed('eth_getTransactionReceipt', read)
@@ -26,15 +24,6 @@ export function burnsIn(receipt: Receipt, token: Address): (challenge: Challenge
     const { leafIndex, from, value } = transfer
     return { txHash, blockNumber, blockHash, leafIndex, from, value }
   }
-}
-
-/** The value that the token created in a transaction, whoever got it. */
-export function mintedIn({ logs }: Receipt, token: Address): BaseUnits {
-  const teleports = readLogs(() => logs.filter((log) => isEventOf(log, token, teleportTopic)))
-  const values = teleports.map(({ data }) =>
-    readLogs(() => decodeAbiParameters(teleportData, data as Hex)[0]),
-  )
-  return values.reduce((sum, value) => sum + value, 0n) as BaseUnits
 }
 
 export type BurnVerdict = 'executed' | { readonly reason: Hex }

@@ -1,9 +1,9 @@
 /** Asks a token indexer. Its answers are claims: every user checks them against the chain. */
+import { readBounded } from '@svc-zerc20/daemon'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { fieldPrime, treeHeight } from '@svc-zerc20/zk'
 import * as z from 'zod'
 import { urlAndHeaders } from '../config/credentials.js'
-import { readBounded } from './read-bounded.js'
 
 const word = z
   .string()
@@ -16,7 +16,31 @@ const node = word.refine((number) => number < fieldPrime)
 /** The fields that are read from the answers. Answers may have other fields. */
 const proofs = z.array(z.object({ siblings: z.array(node).length(treeHeight) }))
 
+const status = z
+  .array(
+    z.object({
+      tree_synced_index: z.int().nullish(),
+      onchain_proved_index: z.int().nullish(),
+      synced_block: z.int().nullish(),
+      sync_error: z.string().nullish(),
+      root_error: z.string().nullish(),
+    }),
+  )
+  .min(1)
+
+/** How far an indexer is, as it says itself. */
+export type IndexerStatus = {
+  /** Transfers in its tree, and those under a root that the verifier has. */
+  readonly leaves?: number | undefined
+  readonly proved?: number | undefined
+  readonly block?: number | undefined
+  /** What keeps it from going on. */
+  readonly problem?: string | undefined
+}
+
 export type Indexer = {
+  /** Throws when it has no answer. */
+  status(): Promise<IndexerStatus>
   /** Siblings of a leaf in the tree of `size` leaves, as the indexer claims. Throws when it has no answer. */
   siblings(leafIndex: bigint, size: bigint, signal: AbortSignal): Promise<readonly bigint[]>
 }
@@ -28,18 +52,19 @@ export function createIndexer(deps: {
   readonly chainId: number
   readonly token: Address
   readonly timeoutMs: number
+  /** How long it has for its status, for which a person waits. */
+  readonly statusMs: number
   readonly answerBytesMax: number
 }): Indexer {
   const { url, headers } = urlAndHeaders(deps.url)
   const base = url.href.replace(/\/+$/, '')
 
-  async function ask(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+  async function ask(path: string, body: object | undefined, signal: AbortSignal): Promise<unknown> {
     const { bounded, release } = boundedBy(signal, deps.timeoutMs)
     try {
       const response = await fetch(`${base}${path}`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
         redirect: 'error',
         signal: bounded,
       })
@@ -52,6 +77,15 @@ export function createIndexer(deps: {
   }
 
   return {
+    async status() {
+      const [told] = status.parse(await ask('/status', undefined, AbortSignal.timeout(deps.statusMs)))
+      return {
+        leaves: told?.tree_synced_index ?? undefined,
+        proved: told?.onchain_proved_index ?? undefined,
+        block: told?.synced_block ?? undefined,
+        problem: told?.sync_error ?? told?.root_error ?? undefined,
+      }
+    },
     async siblings(leafIndex, size, signal) {
       const leaves = company(Number(leafIndex), Number(size))
       const body = {

@@ -1,7 +1,22 @@
 /** Everything a payment depends on, read from one block by one deployless call: the lens runs in the node and returns. */
 import { paymentLensAbi, paymentLensBytecode, tokenAbi } from '@svc-zerc20/contracts'
-import { type JsonRpc, type RpcAnswer, type RpcCall, readHead, resultOf, wellFormed } from '@svc-zerc20/evm'
-import { type Address, SvcError, type TokenLabel, type UnixSeconds, zeroAddress } from '@svc-zerc20/protocol'
+import {
+  type JsonRpc,
+  quantityOf,
+  type RpcAnswer,
+  type RpcCall,
+  readHead,
+  resultOf,
+  wellFormed,
+} from '@svc-zerc20/evm'
+import {
+  type Address,
+  type BaseUnits,
+  SvcError,
+  type TokenLabel,
+  type UnixSeconds,
+  zeroAddress,
+} from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem/utils'
 import type { PermitChainFacts } from '../payment/ports.js'
@@ -111,6 +126,16 @@ export async function readDeployment(
   const { method, params } = callOf(token, zeroAddress, [], [])
   const result = decode(await rpc.call(method, params))
   return { chainId: Number(result[2]), tokenName: result[5], headNumber: await readHead(rpc) }
+}
+
+export async function readBalance(
+  rpc: Pick<JsonRpc, 'batch'>,
+  token: Address,
+  holder: Address,
+): Promise<BaseUnits> {
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [holder] })
+  const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ to: token, data }, 'latest'] }])
+  return quantityOf('eth_call', answer) as BaseUnits
 }
 
 /** The token's symbol and decimals, which only people read. Undefined when it does not tell. */

@@ -4,24 +4,20 @@ import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { toHex } from 'viem/utils'
 
-export type Reverted = { readonly revert?: Hex; readonly err: SvcError }
-
-/** Undefined when the call would succeed now. Throws `SvcError('rpc_error')` when the node does not tell. */
+/** Why the call would revert now; undefined when it would succeed. Throws `SvcError('rpc_error')` when the node does not tell. */
 export async function tryCall(
   rpc: Pick<JsonRpc, 'batch'>,
   call: { readonly from: Address; readonly to: Address; readonly data: Hex; readonly gas: bigint },
-): Promise<Reverted | undefined> {
+): Promise<SvcError | undefined> {
   const [answer] = await rpc.batch([
     { method: 'eth_call', params: [{ ...call, gas: toHex(call.gas) }, 'latest'] },
   ])
   if (!answer || 'result' in answer) return undefined
-  const { code, message, data: revert } = answer.error
+  const { code, message } = answer.error
   const err = new SvcError('rpc_error', `eth_call: ${message}`, { cause: answer.error })
   if (code !== executionReverted && !/revert/i.test(message)) throw err
-  return { ...(isHex(revert) && { revert }), err }
+  return err
 }
 
 /** The error code of nodes for an `eth_call` that the contract refused. */
 const executionReverted = 3
-
-const isHex = (data: unknown): data is Hex => typeof data === 'string' && /^0x([0-9a-f]{2})*$/i.test(data)

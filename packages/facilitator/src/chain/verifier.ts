@@ -16,9 +16,29 @@ import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEvent
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
 
-type Question =
-  | { readonly functionName: 'latestProvedIndex' | 'paused' }
-  | { readonly functionName: 'provedTransferRoots' | 'totalTeleported'; readonly args: readonly [bigint] }
+type View = 'latestProvedIndex' | 'paused' | 'provedTransferRoots' | 'totalTeleported' | 'batchCount'
+
+/** A question to the verifier, at a block. */
+export const askView = (to: Address, block: string, functionName: View, ...args: unknown[]): RpcCall => ({
+  method: 'eth_call',
+  params: [{ to, data: encodeFunctionData({ abi: verifierAbi, functionName, args } as never) }, block],
+})
+
+/** Undefined when there was no verifier at that block. */
+export function readView<T>(functionName: View, answer: RpcAnswer | undefined): T | undefined {
+  const data = resultOf('eth_call', answer) as Hex
+  if (data === '0x') return undefined
+  return wellFormed(
+    'eth_call',
+    () => decodeFunctionResult({ abi: verifierAbi, functionName, data } as never) as T,
+  )
+}
+
+/** The newest block that is as deep as a mint must be. */
+export async function readDeepBlock(rpc: Pick<JsonRpc, 'batch'>, confirmations: number): Promise<string> {
+  const deep = (await readHead(rpc)) - BigInt(confirmations - 1)
+  return `0x${(deep < 0n ? 0n : deep).toString(16)}`
+}
 
 export function createVerifier(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -34,61 +54,32 @@ export function createVerifier(deps: {
   /** Blocks in one question for logs; fewer while the node refuses. */
   readonly logSpanBlocksMax: number
 }): MintVerifier {
-  const { rpc, secretsOf } = deps
-
-  const ask = (question: Question, block: string): RpcCall => ({
-    method: 'eth_call',
-    params: [
-      { to: deps.verifier, data: encodeFunctionData({ abi: verifierAbi, ...question } as never) },
-      block,
-    ],
-  })
-
-  function read(functionName: Question['functionName'], answer: RpcAnswer | undefined): bigint | boolean {
-    const data = resultOf('eth_call', answer) as Hex
-    return wellFormed(
-      'eth_call',
-      () => decodeFunctionResult({ abi: verifierAbi, functionName, data } as never) as bigint | boolean,
-    )
-  }
-  const number = (functionName: Question['functionName'], answer: RpcAnswer | undefined) =>
-    BigInt(read(functionName, answer))
-
-  /** At that block there may have been no verifier yet. */
-  const deepTotal = (answer: RpcAnswer | undefined) =>
-    resultOf('eth_call', answer) === '0x' ? 0n : number('totalTeleported', answer)
+  const { rpc, verifier, secretsOf } = deps
 
   async function someStates(payments: readonly Mintable[]): Promise<readonly MintState[]> {
-    const deep = (await readHead(rpc)) - BigInt(deps.confirmations - 1)
-    const deepBlock = `0x${(deep < 0n ? 0n : deep).toString(16)}`
-    const questions = payments.map(({ challenge }) => ({
-      functionName: 'totalTeleported' as const,
-      args: [secretsOf(challenge).recipientHash] as const,
-    }))
-    const answers = await rpc.batch([
-      ...questions.map((question) => ask(question, 'latest')),
-      ...questions.map((question) => ask(question, deepBlock)),
-    ])
+    const deepBlock = await readDeepBlock(rpc, deps.confirmations)
+    const hashes = payments.map(({ challenge }) => secretsOf(challenge).recipientHash)
+    const ask = (block: string) => hashes.map((hash) => askView(verifier, block, 'totalTeleported', hash))
+    const answers = await rpc.batch([...ask('latest'), ...ask(deepBlock)])
+    const totals = answers.map((answer) => readView<bigint>('totalTeleported', answer) ?? 0n)
     return payments.map(({ burn }, i) => {
-      if (deepTotal(answers[payments.length + i]) >= burn.value) return 'minted'
-      return number('totalTeleported', answers[i]) >= burn.value ? 'shallow' : 'due'
+      if ((totals[payments.length + i] ?? 0n) >= burn.value) return 'minted'
+      return (totals[i] ?? 0n) >= burn.value ? 'shallow' : 'due'
     })
   }
 
   return {
     async latestRoot(): Promise<ProvedRoot> {
       const [indexAnswer, pausedAnswer] = await rpc.batch([
-        ask({ functionName: 'latestProvedIndex' }, 'latest'),
-        ask({ functionName: 'paused' }, 'latest'),
+        askView(verifier, 'latest', 'latestProvedIndex'),
+        askView(verifier, 'latest', 'paused'),
       ])
-      const size = number('latestProvedIndex', indexAnswer)
-      const [rootAnswer] = await rpc.batch([
-        ask({ functionName: 'provedTransferRoots', args: [size] }, 'latest'),
-      ])
-      const root = number('provedTransferRoots', rootAnswer)
+      const size = BigInt(readView<bigint | number>('latestProvedIndex', indexAnswer) ?? 0n)
+      const [rootAnswer] = await rpc.batch([askView(verifier, 'latest', 'provedTransferRoots', size)])
+      const root = readView<bigint>('provedTransferRoots', rootAnswer) ?? 0n
       // A reorg between the two questions, or a node that lags behind another.
       if (root === 0n) throw new SvcError('rpc_error', `the verifier shows no root at index ${size}`)
-      return { size, root, isPaused: read('paused', pausedAnswer) === true }
+      return { size, root, isPaused: readView('paused', pausedAnswer) === true }
     },
 
     async mintStates(payments) {
@@ -107,7 +98,7 @@ export function createVerifier(deps: {
         args: { to: challenge.treasury },
       }) as string[]
       const blocks = { fromBlock: Number(burn.blockNumber), spanBlocksMax: deps.logSpanBlocksMax }
-      for await (const { logs } of scanLogs(rpc, { address: deps.verifier, topics }, blocks)) {
+      for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
         const mint = mintIn(logs, tweak)
         if (mint) return mint
       }

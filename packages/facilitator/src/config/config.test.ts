@@ -18,7 +18,6 @@ const warningsOf = (text: string): string[] =>
     .filter(({ level }) => level === 'warn')
     .map(describeFinding)
 /** The first line that contains the text. */
-const lineWith = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
 
 const treasury = `0x${'1'.repeat(40)}`
 const other = `0x${'2'.repeat(40)}`
@@ -103,14 +102,13 @@ describe('readConfig', () => {
     ['R-072', 'daemon', 'rate_limit_per_min = -1', 'an integer of at least 0, is -1'],
     ['R-073', 'daemon', 'max_open_challenges = 0', 'an integer of at least 1, is 0'],
     ['R-074', 'daemon', 'challenge_per_key_per_min = 1.5', 'an integer, is 1.5'],
-  ])('%s refuses [%s] %s, and says where it stands and what is allowed', (_row, table, line, expected) => {
+  ])('%s refuses [%s] %s, and says what is allowed', (_row, table, line, expected) => {
     const name = line.split(' ')[0] ?? ''
     const base = minimalConfig().replace(new RegExp(`^${name} = .*\n`, 'm'), '')
     const text = base.replace(`[${table}]\n`, `[${table}]\n${line}\n`)
     const [problem, ...more] = problemsOf(text)
     expect(more).toEqual([])
     expect(problem).toContain(`${table}.${name}: must be ${expected}`)
-    expect(problem).toContain(`(line ${lineWith(text, line)})`)
   })
 
   it.each([
@@ -163,19 +161,31 @@ describe('readConfig', () => {
     }
     expect(parseConfig(minimalConfig({}, '')).profile).toBe(undefined)
     expect(problemsOf(minimalConfig({}, 'Local'))).toEqual([
-      'profile: must be one of "local", "testnet", "production", is "Local" (line 1)',
+      'profile: must be one of "local", "testnet", "production", is "Local"',
     ])
   })
 
-  it('says where a text is not TOML, without the line itself, which may hold a secret', () => {
-    const [problem] = problemsOf(`profile = 'local'\nrelayer_pk = hunter2\n`)
-    expect(problem).toMatch(/^not TOML: .+ at column \d+ \(line 2\)$/)
+  it.each([
+    ["profile = 'local'\nrelayer_pk = hunter2\n", 2],
+    ['a = 1\na = "hunter2"\n', 2],
+    ['[t]\nx = 1\n[t]\n', 3],
+    ['a = 0xhunter2', 1],
+    ['a = "hunter2', 1],
+  ])('says where %j is not TOML, without the text itself, which may hold a secret', (text, line) => {
+    const [problem] = problemsOf(text)
+    expect(problem).toMatch(new RegExp(`^not TOML: .+ at line ${line}, column \\d+$`))
     expect(problem).not.toContain('hunter2')
+  })
+
+  it('gives no key a meaning of its own', () => {
+    expect(warningsOf(`${minimalConfig()}\n[__proto__]\nadmin = 1\n`)).toEqual([
+      '__proto__: unknown key, ignored',
+    ])
   })
 
   it('says what is a value where a table belongs, and a table where a value belongs', () => {
     expect(problemsOf(`daemon = 3\n${minimalConfig().replace('[daemon]', '')}`)).toEqual([
-      'daemon: must be a table, is 3 (line 1)',
+      'daemon: must be a table, is 3',
     ])
     expect(problemsOf(minimalConfig().replace('[listen]', '[listen.port]'))).toEqual([
       expect.stringContaining('listen.port: must be an integer of at least 0 and at most 65535, is a table'),
@@ -233,7 +243,6 @@ describe('the fee table', () => {
     const [problem, ...more] = problemsOf(text)
     expect(more).toEqual([])
     expect(problem).toContain(expected)
-    expect(problem).toContain(`(line ${lineWith(text, to)})`)
   })
 
   it('R-068 R-069 needs a recipient without a splitter', () => {
@@ -277,10 +286,10 @@ describe('keys nobody reads', () => {
   it('are warned about with the name that was probably meant', () => {
     const text = `chain_id = 1\n${minimalConfig({ settlement: 'jurnal = 1', daemon: 'colour = 1' })}[demon]\nx = 1\n`
     expect(warningsOf(text)).toEqual([
-      'chain_id: unknown key, ignored; did you mean network.chain_id? (line 1)',
-      `settlement.jurnal: unknown key, ignored; did you mean settlement.journal? (line ${lineWith(text, 'jurnal')})`,
-      `daemon.colour: unknown key, ignored (line ${lineWith(text, 'colour')})`,
-      `demon: unknown key, ignored; did you mean daemon? (line ${lineWith(text, '[demon]')})`,
+      'chain_id: unknown key, ignored; did you mean network.chain_id?',
+      'settlement.jurnal: unknown key, ignored; did you mean settlement.journal?',
+      'daemon.colour: unknown key, ignored',
+      'demon: unknown key, ignored; did you mean daemon?',
     ])
     expect(problemsOf(text)).toEqual([])
   })
@@ -300,7 +309,6 @@ describe('keys nobody reads', () => {
     const [problem, ...more] = problemsOf(text)
     expect(more).toEqual([])
     expect(problem).toContain(`settlement.${line.split(' ')[0]}: secrets are never read from the file`)
-    expect(problem).toContain(`(line ${lineWith(text, line)})`)
     expect(problem).not.toMatch(/hunter2|5555/)
   })
 
@@ -309,7 +317,7 @@ describe('keys nobody reads', () => {
       expect.stringContaining('keys.relayer.private_key: secrets are never read'),
     ])
     expect(warningsOf(`token = '${treasury}'\n${minimalConfig()}`)).toEqual([
-      'token: unknown key, ignored; did you mean network.token? (line 1)',
+      'token: unknown key, ignored; did you mean network.token?',
     ])
   })
 })

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { nearestName, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { parse, TomlError } from 'smol-toml'
 import { looksLikeKey, showValue, soundsSecret } from './credentials.js'
 import { describe, type Finding, isFailure } from './finding.js'
 import { judgeRules } from './rules.js'
 import { type Config, configTables, knownPaths, type PartialConfig, type TableEntry } from './schema.js'
-import { isTable, type LineOf, readToml, type TomlTable } from './toml.js'
 
 export type { Config, PartialConfig } from './schema.js'
 
@@ -17,37 +17,50 @@ export type ConfigReading = {
   readonly config: Config | undefined
   readonly values: PartialConfig
   readonly findings: readonly Finding[]
-  readonly lineOf: LineOf
+  /** Whether the text has a key, such as `fee.splitter`, valid or not. */
+  readonly isGiven: (path: string) => boolean
 }
 
 /** Relative paths in the text start at `directory`. Default: the working directory. `file` is named where all of it is wrong. */
-export type ConfigPlace = { readonly directory?: string; readonly file?: string }
+export type ConfigSource = { readonly directory?: string; readonly file?: string }
 
 /** Reads a configuration text and reports everything that is wrong or suspicious. */
-export function readConfig(text: string, { directory = '.', file }: ConfigPlace = {}): ConfigReading {
-  const toml = readToml(text)
-  if ('message' in toml) {
-    const { message, line } = toml
-    if (file === undefined) return nothingRead({ level: 'fail', key: 'not TOML', message, line })
-    return nothingRead({ level: 'fail', key: file, message: `is not TOML: ${message}`, line })
+export function readConfig(text: string, { directory = '.', file }: ConfigSource = {}): ConfigReading {
+  const raw = readToml(text)
+  if (typeof raw === 'string') {
+    if (file === undefined) return nothingRead({ level: 'fail', key: 'not TOML', message: raw })
+    return nothingRead({ level: 'fail', key: file, message: `is not TOML: ${raw}` })
   }
-  const { values: raw, lineOf } = toml
   const findings: Finding[] = []
-  const say = (level: Finding['level'], key: string, message: string) => {
-    // A missing key is reported at the line of its table.
-    const line = lineOf(key) ?? lineOf(key.split('.')[0] ?? '')
-    findings.push({ level, key, message, ...(line !== undefined && { line }) })
-  }
+  const say = (level: Finding['level'], key: string, message: string) =>
+    findings.push({ level, key, message })
   const fail: Fail = (key, message) => say('fail', key, message)
   const values = withPathsFrom(resolve(directory), readTables(raw, fail))
-  const tried = (key: string) => isTable(raw.fee) && raw.fee[key] !== undefined
-  for (const { key, message } of judgeRules(values, tried)) fail(key, message)
-  for (const unknown of unknownKeys(raw)) {
+  const given = everythingIn(raw, '')
+  const isGiven = (path: string) => given.some((one) => one.path === path)
+  for (const { key, message } of judgeRules(values, isGiven)) fail(key, message)
+  for (const unknown of given.filter(isUnknown)) {
     if (hidesSecret(unknown)) fail(unknown.path, secretMessage(unknown.path))
     else say('warn', unknown.path, `unknown key, ignored${nearest(unknown.path)}`)
   }
   const config = findings.some(isFailure) ? undefined : (values as Config)
-  return { isRead: true, config, values, findings, lineOf }
+  return { isRead: true, config, values, findings, isGiven }
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** Integers are bigint. What is wrong with a text is told without the text itself, which may hold a secret. */
+function readToml(text: string): Table | string {
+  try {
+    return parse(text, { integersAsBigInt: true })
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const [what = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
+    return `${what} at line ${error.line}, column ${error.column}`
+  }
 }
 
 /** Reads a configuration file. An unreadable file is a finding too. */
@@ -62,22 +75,27 @@ export function readConfigFile(file: string): ConfigReading {
   return readConfig(text, { directory: dirname(file), file })
 }
 
-/** Reads a configuration text. Throws `SvcError('config_invalid')` with one line for every problem. */
-export function parseConfig(text: string, place: ConfigPlace = {}): Config {
-  const { config, findings } = readConfig(text, place)
+/** Throws `SvcError('config_invalid')` with one line for every problem. */
+export const loadConfig = (file: string): Config => valid(readConfigFile(file))
+
+/** The same for a text. */
+export const parseConfig = (text: string, source: ConfigSource = {}): Config =>
+  valid(readConfig(text, source))
+
+function valid({ config, findings }: ConfigReading): Config {
   if (config !== undefined) return config
   throw new SvcError('config_invalid', findings.filter(isFailure).map(describe).join('\n'))
 }
 
 const nothingRead = (finding: Finding): ConfigReading => ({
   ...{ isRead: false, config: undefined, values: readTables({}, () => {}), findings: [finding] },
-  lineOf: () => undefined,
+  isGiven: () => false,
 })
 
 type Fail = (key: string, message: string) => void
 
 /** Each key is parsed by itself, so that a mistake in one hides neither those in others nor their values. */
-function readTables(raw: TomlTable, fail: Fail): PartialConfig {
+function readTables(raw: Table, fail: Fail): PartialConfig {
   const read: Record<string, unknown> = {}
   for (const table of configTables) {
     const { name, optional, repeated } = table
@@ -86,8 +104,8 @@ function readTables(raw: TomlTable, fail: Fail): PartialConfig {
     else if (!repeated)
       read[name] = optional && given === undefined ? undefined : readTable(table, given, fail)
     else if (given === undefined || Array.isArray(given)) {
-      read[name] = (given ?? []).map((one: unknown, place: number) =>
-        readTable({ ...table, name: `${name}[${place}]` }, one, fail),
+      read[name] = (given ?? []).map((one: unknown, index: number) =>
+        readTable({ ...table, name: `${name}[${index}]` }, one, fail),
       )
     } else {
       fail(name, `must be written as [[${name}]], once for each`)
@@ -128,21 +146,19 @@ function withPathsFrom(directory: string, values: PartialConfig): PartialConfig 
   }
 }
 
-type Unknown = { readonly path: string; readonly value: unknown }
+type Given = { readonly path: string; readonly value: unknown }
 
 const knownNames = [...knownPaths, ...configTables.flatMap(({ name }) => (name === '' ? [] : [name]))]
 const isKnown = (path: string): boolean => knownNames.includes(path.replace(/\[\d+\]/, ''))
 
-/** The keys that the schema does not have. An unknown table is reported once, plus each secret inside it. */
-function unknownKeys(raw: TomlTable): Unknown[] {
-  return everythingIn(raw, '').filter((one) => {
-    const table = one.path.slice(0, Math.max(0, one.path.lastIndexOf('.')))
-    return !isKnown(one.path) && (table === '' || isKnown(table) || hidesSecret(one))
-  })
+/** A key that the schema does not have. An unknown table is reported once, plus each secret inside it. */
+function isUnknown(one: Given): boolean {
+  const table = one.path.slice(0, Math.max(0, one.path.lastIndexOf('.')))
+  return !isKnown(one.path) && (table === '' || isKnown(table) || hidesSecret(one))
 }
 
-function everythingIn(value: unknown, path: string): Unknown[] {
-  if (Array.isArray(value)) return value.flatMap((one, place) => everythingIn(one, `${path}[${place}]`))
+function everythingIn(value: unknown, path: string): Given[] {
+  if (Array.isArray(value)) return value.flatMap((one, index) => everythingIn(one, `${path}[${index}]`))
   return Object.entries(isTable(value) ? value : {}).flatMap(([name, inside]) => {
     const whole = path === '' ? name : `${path}.${name}`
     return [{ path: whole, value: inside }, ...everythingIn(inside, whole)]
@@ -150,7 +166,7 @@ function everythingIn(value: unknown, path: string): Unknown[] {
 }
 
 /** Whether an unknown key may hold a secret. An address never does, so a misplaced `token` address is only a warning. */
-const hidesSecret = ({ path, value }: Unknown): boolean =>
+const hidesSecret = ({ path, value }: Given): boolean =>
   looksLikeKey(value) || (soundsSecret(lastName(path)) && parseAddress(value) === undefined)
 
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)

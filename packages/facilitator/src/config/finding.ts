@@ -6,8 +6,6 @@ export type Finding = {
   /** A key of the configuration file, an environment variable, or the file itself. */
   readonly key: string
   readonly message: string
-  /** Line of the key in the configuration file. */
-  readonly line?: number
   /**
    * What a failure means for `start`. By default the start is refused, because only the operator can correct it. `later`:
    * an outside failure that may end by itself. `anyway`: the daemon starts all the same, because that is better for
@@ -15,6 +13,13 @@ export type Finding = {
    */
   readonly start?: 'later' | 'anyway'
 }
+
+const at =
+  (level: Finding['level']) =>
+  (key: string, message: string): Finding => ({ level, key, message })
+export const [ok, warn, fail] = [at('ok'), at('warn'), at('fail')]
+/** An outside failure, which may end by itself. */
+export const outage = (key: string, message: string): Finding => ({ ...fail(key, message), start: 'later' })
 
 export const isFailure = ({ level }: Finding): boolean => level === 'fail'
 
@@ -24,11 +29,8 @@ export function exitCodeOf(failures: readonly Finding[]): ExitCode {
   return failures.some(({ start }) => start === undefined) ? exitCodes.mistake : exitCodes.tryAgain
 }
 
-/** Without the level: `key: message (line 3)`. */
-export function describe({ key, message, line }: Finding): string {
-  const where = line === undefined ? '' : ` (line ${line})`
-  // One finding is always one line, even if a node's or token's text has line breaks.
-  return `${key}: ${message}${where}`.replace(/[\s\p{Cc}]+/gu, ' ')
-}
+/** Without the level. One finding is always one line, even if a node's or token's text has line breaks. */
+export const describe = ({ key, message }: Finding): string =>
+  `${key}: ${message}`.replace(/[\s\p{Cc}]+/gu, ' ')
 
 export const format = (finding: Finding): string => `${finding.level.padEnd(4)} ${describe(finding)}`

@@ -33,8 +33,10 @@ export const limits = {
   /** After a failed write, /ready tries the disk again at most this often, and waits this long for the disk. */
   journalRetryAfterMs: 1_000,
   journalTryWaitMs: 2_000,
-  /** Free disk space below which /ready warns that the journal will soon be full. */
+  /** Free disk space below which /ready warns that the journal will soon be full, and a check fails. */
   journalFreeBytesMin: 16 * 1024 ** 2,
+  /** A check warns below this much free disk. The database takes about 520 MB for 100 000 payments. */
+  freeBytesWarn: 1024 ** 3,
   /** The sum owed to the provider is reused for this long when it is over more than `owedFewPayments`. */
   owedFreshMs: 5_000,
   owedFewPayments: 1_000,
@@ -44,12 +46,15 @@ export const limits = {
   journalBytesMax: 8 * 1024 ** 2,
   /** How long a step waits for a disk that does not answer. */
   storageWaitMs: 10_000,
-  /** Failures of one kind are one log line per window. At most this many kinds are tracked at once. */
+  /** Failures of one kind are one log line per window. */
   logWindowMs: 60_000,
-  logKindsMax: 200,
   /** Payments whose latest events the admin API can show, and events kept of each. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,
+  /** Kinds of refusals (caller, path, reason) that the admin API can show. */
+  refusedKindsMax: 1_000,
+  /** Days that one question for hours may span. */
+  hoursDaysMax: 32,
   /** Unmatched transfers kept for the operator. Further ones are only logged, so that dust cannot fill the disk. */
   unmatchedBurnsMax: 10_000,
   unmatchedPerChallengeMax: 8,
@@ -159,6 +164,8 @@ export const limits = {
   minedKeptBytesMax: 16 * 1024 * 1024,
   /** How often the blocks of mined transactions are checked for a reorg. */
   reorgPollMs: 2_000,
+  /** How long the commands wait for an answer of the daemon. */
+  adminAnswerMs: 10_000,
   /** An audit beside a running daemon passes over mints and burns in the newest blocks: they may not be recorded yet. */
   auditYoungBlocks: 32,
   /** How often a daemon that just started looks whether it is ready. */
@@ -186,12 +193,6 @@ export const limits = {
   mintWaitMinMs: 60_000,
   /** How long a burn waits for a root before the operator is told, and the pause before telling again. */
   rootPatienceMs: 600_000,
-  /** Pauses of `recover` between rounds, and after a failure. */
-  recoverPauseMs: 1_000,
-  recoverRetryMaxMs: 4_000,
-  /** Rounds in a row without progress before `recover` ends: while something fails, and while mints wait. */
-  recoverFailedRoundsMax: 8,
-  recoverStillRoundsMax: 60,
   /** Lost challenges whose proof of work `recover` searches at the same time. */
   derivedAtOnceMax: 256,
   /** Longest pause of finalization after failures, in periods. */
@@ -208,6 +209,7 @@ export const limits = {
   /** How often a sweep whose txNonce somebody else used is looked at, until that is deep. */
   displacedLookMs: 10_000,
   indexerTimeoutMs: 10_000,
+  indexerStatusMs: 2_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
   indexerAnswerBytesMax: 512 * 1024,
   /** A head further than this from the known one is looked up at the node before it is used. */
@@ -224,4 +226,25 @@ export const limits = {
   issuerFileBytesMax: 262_144,
   /** How long before its end a manifest is worth a warning. */
   manifestEndWarningSeconds: 30 * 86_400,
+  /** A check warns when chain time is ahead of ours by this much. Only a wrong clock explains it. */
+  clockBehindWarnSeconds: 5,
+  /** And when it is behind ours by this much. Larger, because slow or quiet chains mine seldom. */
+  blockAgeWarnSeconds: 60,
+  /** Calls in one round trip of a check. A whole check makes fewer. */
+  checkCallsPerBatch: 100,
+  /** How long a check waits for an answer over HTTP. */
+  checkAnswerMs: 3_000,
+  /** Earlier verifiers that a check follows. Each costs a round trip. */
+  predecessorsMax: 16,
+  /** Folders that a check searches in one place for proving keys. */
+  artifactFoldersMax: 32,
+  /** Epochs that `check` searches for counts by others, the latest ones. Each costs about thirty round trips. */
+  checkedEpochsMax: 32,
+  /** `check` warns when the pool of addresses takes longer than this to fill. */
+  poolFillWarnSeconds: 600,
+  /** Tries of proof of work by which `check` measures this machine: in one call, and calls. Together about 100 ms. */
+  poolTries: 512,
+  poolSlices: 8,
+  /** Longest life of an offer that payers sign for. */
+  offerSecondsMax: 86_400,
 } as const

@@ -5,12 +5,12 @@ import type { PartialConfig } from './schema.js'
 
 type Rule = Pick<Finding, 'key' | 'message'>
 
-/** `tried` says whether the fee table has a key, valid or not. An invalid one was already reported. */
-export function judgeRules(config: PartialConfig, tried: (key: string) => boolean): Rule[] {
+/** `isGiven` says whether the file has a key, valid or not. An invalid one was already reported. */
+export function judgeRules(config: PartialConfig, isGiven: (path: string) => boolean): Rule[] {
   return [
     ...judgeGas(config),
     ...judgeRecipients(config),
-    ...judgeFee(config, tried),
+    ...judgeFee(config, isGiven),
     ...judgeSellers(config),
   ]
 }
@@ -38,13 +38,13 @@ function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
   )
 }
 
-function judgeFee({ fee, settlement }: PartialConfig, tried: (key: string) => boolean): Rule[] {
+function judgeFee({ fee, settlement }: PartialConfig, isGiven: (path: string) => boolean): Rule[] {
   if (fee === undefined) return []
   return [
     ...judgeFeeAmount(fee),
-    ...(tried('splitter')
+    ...(isGiven('fee.splitter')
       ? judgeSplitMode(fee, settlement)
-      : judgeCustodialMode(fee, settlement, tried('recipient'))),
+      : judgeCustodialMode(fee, settlement, isGiven('fee.recipient'))),
   ]
 }
 
@@ -98,10 +98,10 @@ function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement
 function judgeSellers({ sellers }: PartialConfig): Rule[] {
   const problems: Rule[] = []
   for (const name of ['name', 'token_sha256'] as const) {
-    for (const [place, seller] of sellers.entries()) {
+    for (const [index, seller] of sellers.entries()) {
       const first = sellers.findIndex((other) => other[name] === seller[name])
-      if (seller[name] === undefined || first === place) continue
-      problems.push({ key: `sellers[${place}].${name}`, message: `is that of sellers[${first}], too` })
+      if (seller[name] === undefined || first === index) continue
+      problems.push({ key: `sellers[${index}].${name}`, message: `is that of sellers[${first}], too` })
     }
   }
   const percent = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)

@@ -10,7 +10,6 @@ const seller = (name: string, digit: string, more = '') =>
   `[[sellers]]\nname = "${name}"\ntoken_sha256 = "${hash(digit)}"\n${more}\n`
 const withSellers = (...tables: string[]) => `${minimalConfig()}\n${tables.join('\n')}`
 const findingsOf = (text: string) => readConfig(text).findings.map(describeFinding)
-const lineOf = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
 
 describe('[[sellers]]', () => {
   it('may be left out', () => {
@@ -82,12 +81,10 @@ describe('[[sellers]]', () => {
       '[[sellers]]\nname = "third"\n',
     )
     expect(findingsOf(text)).toEqual([
-      expect.stringMatching(new RegExp(`^sellers\\[1\\]\\.name: .*\\(line ${lineOf(text, 'A Shop')}\\)$`)),
+      expect.stringMatching(/^sellers\[1\]\.name: /),
       expect.stringMatching(/^sellers\[1\]\.token_sha256: must be a SHA-256 hash, 64 hex digits/),
       expect.stringMatching(/^sellers\[1\]\.reserved_percent: /),
-      expect.stringMatching(
-        new RegExp(`^sellers\\[2\\]\\.token_sha256: required.*\\(line ${lineOf(text, 'third') - 1}\\)$`),
-      ),
+      expect.stringMatching(/^sellers\[2\]\.token_sha256: required/),
     ])
   })
 

@@ -10,17 +10,8 @@ export function profileOf({ profile }: Pick<Config, 'profile'>): Profile {
   return { name: profile ?? 'unset', acceptsPayments: profile === 'local' }
 }
 
-export type Pace = {
-  /** When payments of an epoch are minted together. */
-  readonly batch: { readonly least: number; readonly waitMaxMs: number; readonly jitterMs: number }
-  /** Mints are held back for a random time up to this. */
-  readonly delayMaxMs: number
-  /** Pauses after a failure: the first, and the longest. */
-  readonly retryMs: { readonly first: number; readonly max: number }
-}
-
-/** The pace of a daemon. A recovery has a pace of its own. */
-export const paceOf = ({ daemon, finalize }: Config): Pace => ({
+/** When payments are minted: alone, and together with others of their epoch; and the pauses after a failure. */
+export const paceOf = ({ daemon, finalize }: Config) => ({
   batch: {
     least: finalize.batch_least,
     waitMaxMs: finalize.batch_wait_max_ms,
@@ -38,6 +29,17 @@ export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined
   if (!profile.acceptsPayments) return `the profile ${profile.name} freezes finalization`
   return zerc20.artifacts === undefined ? 'no proving keys were found (zerc20.artifacts)' : undefined
 }
+
+/** What says how well mints hide among others. */
+export const mintSettingsOf = ({ finalize, log, settlement }: Config, ownMinter: boolean) => ({
+  mode: finalize.mode,
+  delayMaxSeconds: finalize.delay_max_ms / 1_000,
+  batchLeast: finalize.batch_least,
+  batchWaitMaxSeconds: finalize.batch_wait_max_ms / 1_000,
+  ownMinter,
+  linkMints: log.link_mints,
+  mintSecondTransfers: settlement.mint_second_transfers,
+})
 
 /** The fee of new challenges. In split mode no recipient is named: the splitter knows who gets the fee, and nothing is swept. */
 export function feeTermsOf({ fee }: Pick<Config, 'fee'>) {
@@ -71,7 +73,12 @@ export const issuedRetentionSeconds = ({ settlement }: Config): number =>
   settlement.issued_retention_days * daySeconds
 
 /** The key of a seller. It cannot be mistaken for an address. */
-export const sellerKey = (name: string): string => `seller:${name}`
+export const sellerKey = (name: string): string => `${sellerPrefix}${name}`
+const sellerPrefix = 'seller:'
+
+/** The name of the seller with this key. Undefined for the key of another caller. */
+export const sellerIn = (key: string): string | undefined =>
+  key.startsWith(sellerPrefix) ? key.slice(sellerPrefix.length) : undefined
 
 /** Every seller with a token gets a reserved share, so that strangers cannot shut it out. */
 export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, number> {

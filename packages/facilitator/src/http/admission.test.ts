@@ -72,4 +72,11 @@ describe('admission', () => {
     expect(passed(9, () => admission.participant('payer'))).toBe(6)
     expect(passed(9, () => admission.participant('provider'))).toBe(6)
   })
+
+  it('names sellers by their name and others by their address, and has a rate for those who try tokens', () => {
+    const { admission } = open()
+    expect([admission.nameOf(seller), admission.nameOf(stranger)]).toEqual(['shop', '192.0.2.1'])
+    expect(passed(9, () => admission.guess(stranger))).toBe(6)
+    expect(passed(1, () => admission.guess(another))).toBe(1)
+  })
 })

@@ -10,6 +10,7 @@ import { accept, type Result } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import { limits } from '../config/limits.js'
 import type { ParticipantRole } from '../config/secrets/history.js'
+import { sellerIn } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
 import type { Payment } from '../payment/records.js'
 import type { Log } from '../telemetry/events.js'
@@ -31,6 +32,10 @@ export type Admission = {
   /** For a participant of the payment history, who is a caller by its identity token. */
   participant(role: ParticipantRole): Refusal | undefined
   login(request: Asking): Refusal | undefined
+  /** For a request to the operator's surface without its token. */
+  guess(request: Asking): Refusal | undefined
+  /** The seller's name, or the address that the caller is counted by. */
+  nameOf(request: Asking): string
   isSeller(request: Asking): boolean
   /** Requests with a token that belongs to no seller. */
   unknownTokens(): number
@@ -88,6 +93,11 @@ export function createAdmission(deps: {
     },
     participant: (role) => take({ key: `participant:${role}`, ...strangers }),
     login: ({ ip }) => logins.take(callerKey(ip), limits.historyLoginsPerMin),
+    guess: ({ ip }) => take({ key: callerKey(ip), ...strangers }),
+    nameOf(request) {
+      const seller = sellerOf(request)
+      return seller ? (sellerIn(seller.key) ?? seller.key) : callerKey(request.ip)
+    },
     isSeller: (request) => sellerOf(request) !== undefined,
     unknownTokens: unknownTokens.total,
   }

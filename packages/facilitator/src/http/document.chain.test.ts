@@ -7,6 +7,7 @@ import { type ApiDocument, type Contract, createContract } from '../../test/cont
 import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 import { limits } from '../config/limits.js'
+import { adminRoutes } from './admin/api.js'
 
 let net: TestNetwork
 let contract: Contract
@@ -58,11 +59,13 @@ describe('real answers fit the OpenAPI document', () => {
   })
 
   it('of the administrative surface', async () => {
-    for (const path of ['/status', '/challenges', '/payments', '/late', '/relayer', '/fees', '/metrics']) {
+    const lists = ['/challenges', '/payments', '/late', '/waiting', '/mints', '/refusals']
+    const span = '/hours?since=7200&until=14400'
+    for (const path of [...lists, span, '/status', '/relayer', '/fees', '/metrics', '/indexer']) {
       await get(`/admin${path}`, bearer())
       await get(`/admin${path}`)
     }
-    for (const path of ['/challenges', '/payments', '/late']) await get(`/admin${path}?limit=0`, bearer())
+    for (const path of [...lists, '/hours']) await get(`/admin${path}?limit=0`, bearer())
     const page = (await get('/admin/payments?limit=1', bearer())).body
     const [payment] = page.payments as { challengeNonce: string }[]
     await get(`/admin/payments?after=${page.next}`, bearer())
@@ -130,6 +133,11 @@ describe('real answers fit the OpenAPI document', () => {
       check('POST', '/challenge', await tight.post('/challenge', { amount: '1' }))
       check('POST', '/verify', await tight.post('/verify', body))
       check('POST', '/settle', await tight.post('/settle', body))
+      // Whoever tries tokens is a caller like others.
+      for (const { path, method } of adminRoutes) {
+        const asked = path.replace('{challengeNonce}', `0x${'1'.repeat(64)}`)
+        check(method, asked, await tight.send(asked, { method }))
+      }
     } finally {
       await tight.close()
     }

@@ -81,8 +81,7 @@ function toOperation(route: Described): JsonSchema {
 
 /** What a route takes says how it refuses; only the rest is declared. */
 const refusalsOf = ({ path, auth, query, body, refusals = [] }: Described): number[] => [
-  ...(auth ? [401] : []),
-  ...(auth === 'history' ? [429] : []),
+  ...(auth ? [401, 429] : []),
   ...(path.includes('{') ? [404] : []),
   ...(query ? [400] : []),
   ...(body ? [400, 413, 415] : []),

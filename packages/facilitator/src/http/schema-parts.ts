@@ -1,5 +1,5 @@
 /** Parts that the schemas of both surfaces share: scalars, phases, and how a refusal looks. */
-import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
+import { type BaseUnits, parseBaseUnits, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { limits } from '../config/limits.js'
 
@@ -55,6 +55,12 @@ export const secondsInQuery = z
   .string()
   .regex(/^[0-9]{1,12}$/)
   .transform(Number)
+
+export const unitsInQuery = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,77})$/)
+  .refine((text) => parseBaseUnits(text) !== undefined, 'has to be below 2^256')
+  .transform((text) => BigInt(text) as BaseUnits)
 
 export const pageSize = z
   .string()

@@ -1,7 +1,7 @@
 /** The ledger as an operator may read it: pages of payments, newest first, and counts. Nothing here changes it. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Epoch } from './epochs/epoch.js'
-import type { Payment, PaymentState, RecordedPayment, UnmatchedBurn } from './records.js'
+import type { Mint, Payment, PaymentState, RecordedPayment, UnmatchedBurn } from './records.js'
 
 /** A place in the order of pages: the last payment of the page before. */
 export type Cursor = { readonly issuedAt: number; readonly nonce: ChallengeNonce }
@@ -15,10 +15,16 @@ export type PageQuery = {
   /** Bounds of `issuedAt` in unix seconds: from `since` on, and before `until`. */
   readonly since?: number | undefined
   readonly until?: number | undefined
+  /** Bounds of `amountOf`, both included. */
+  readonly amountMin?: BaseUnits | undefined
+  readonly amountMax?: BaseUnits | undefined
+  /** Only payments that this seller's token asked for. */
+  readonly seller?: string | undefined
   readonly after?: Cursor | undefined
   readonly limit: number
 }
 
+/** A page may be short, and even empty, while more follow: the work for one page is bounded. */
 export type Page = { readonly payments: readonly RecordedPayment[]; readonly next?: Cursor }
 
 export type Counts = Readonly<Record<PaymentState, number>> & {
@@ -41,10 +47,48 @@ export type LedgerFigures = {
   readonly fees: bigint
 }
 
+export type Sum = { readonly payments: number; readonly amount: bigint }
+
+/** What one hour brought. */
+export type HourFigures = {
+  /** Unix seconds at which the hour began. */
+  readonly at: number
+  /** Burns that bought something, and the fees in them. */
+  readonly accepted: Sum
+  readonly fees: bigint
+  /** Mints that became deep enough. */
+  readonly finalized: Sum
+}
+
+/** A burn and its mint, for those who tick off one against the other. */
+export type RecordedMint = {
+  readonly challengeNonce: ChallengeNonce
+  readonly burn: TxHash
+  readonly burned: BaseUnits
+  readonly fee: BaseUnits | undefined
+  readonly mint: Mint
+  readonly at: UnixSeconds
+  readonly isBatch: boolean
+  /** Burns that were not minted before it and could explain it, itself included. */
+  readonly company: number
+}
+
+/** The place of a mint in their order. */
+export type MintCursor = { readonly at: number; readonly payment: number; readonly place: number }
+
 export type Books = {
   /** A payment that is issued while pages are read does not move the others. */
   page(query: PageQuery): Promise<Page>
   find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
+  /** The payments that a nonce, the hash of a burn or a burn address names. A transaction can have many burns. */
+  search(name: ChallengeNonce | TxHash | Address): Promise<readonly RecordedPayment[]>
+  /** The hours from `since` on and before `until` in which something happened, in order. Both begin an hour. */
+  hours(since: number, until: number): Promise<readonly HourFigures[]>
+  /** Burns that were minted, the newest mints first. */
+  mints(
+    limit: number,
+    after?: MintCursor,
+  ): Promise<{ readonly mints: readonly RecordedMint[]; readonly next?: MintCursor }>
   /** Epochs in which something can still be paid or minted, the latest first. */
   openEpochs(): Promise<readonly Epoch[]>
   /** Payments of an epoch whose burn is known, of one treasury. */

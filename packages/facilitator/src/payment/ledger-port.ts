@@ -92,10 +92,11 @@ export type Ledger = {
   /** Demoted payments with the burn each of them lost. */
   demoted(): AsyncIterable<{ readonly challenge: Challenge; readonly burn: Burn }>
   /**
-   * Accepted and late burns that are not minted yet, about oldest first. Payments may change while the list
-   * is read, so read a payment again before acting on it. Finalized payments cost nothing here.
+   * Accepted and late burns that are not minted yet, about oldest first; all of them, or those that are minted in batches.
+   * Payments may change while the list is read, so read a payment again before acting on it. Finalized payments cost
+   * nothing here.
    */
-  awaitingMint(): AsyncIterable<AwaitingMint>
+  awaitingMint(which?: { readonly inEpochs: boolean }): AsyncIterable<AwaitingMint>
   /** Remembers the transaction that mints for these payments, before anyone else can see it. */
   recordMintSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**

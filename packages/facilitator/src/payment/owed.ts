@@ -20,6 +20,8 @@ export type Owed = {
 export type OwedBooks = {
   /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
   look(): Promise<Owed>
+  /** Those that waited longest, at most `limit`; only those with this reason, if one is given. */
+  waiting(limit: number, reason?: WaitReason): Promise<readonly ChallengeNonce[]>
   /** Why a payment that is burned and not minted waits. */
   waitOf(nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait>
 }
@@ -94,6 +96,14 @@ export function createOwedBooks(deps: {
       if (!looking && seen && seen.owed.payments > deps.few && isFresh(seen.atMs)) return seen.owed
       looking ??= lookNow()
       return looking
+    },
+    async waiting(limit, reason) {
+      const nonces: ChallengeNonce[] = []
+      for await (const { challenge } of ledger.awaitingMint()) {
+        if (nonces.length === limit) break
+        if (reason === undefined || waitOf(challenge.nonce).reason === reason) nonces.push(challenge.nonce)
+      }
+      return nonces
     },
     waitOf,
   }

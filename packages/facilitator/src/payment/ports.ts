@@ -14,15 +14,7 @@ import type {
   UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Grant } from './ledger-port.js'
-import type {
-  AddressEpoch,
-  Burn,
-  Challenge,
-  Interrupted,
-  InterruptedMint,
-  Mint,
-  ShallowBurns,
-} from './records.js'
+import type { AddressEpoch, Burn, Challenge, Interrupted, InterruptedMint, ShallowBurns } from './records.js'
 
 export type { Clock } from '@svc-zerc20/protocol'
 
@@ -156,17 +148,15 @@ export type MintCall = {
 
 export type MintOutcome =
   /** As many blocks deep as a burn must be. */
-  | { readonly kind: 'mined'; readonly mint: Mint }
+  | { readonly kind: 'mined'; readonly txHash: TxHash }
   | {
       readonly kind: 'failed'
       /**
        * `would_revert`: the chain refuses it now, nothing was sent. `reverted`: it was mined and did nothing.
        * `displaced`: its nonce was used otherwise. `unfunded`: the relayer must be funded first. `unavailable`:
-       * the node, the disk or the queue refused before anything was sent, or the receipt makes no sense.
+       * the node, the disk or the queue refused before anything was sent.
        */
       readonly why: 'would_revert' | 'reverted' | 'displaced' | 'unfunded' | 'unavailable'
-      /** Revert data of the contract, where there is any. */
-      readonly revert?: `0x${string}`
       readonly txHash?: TxHash
       readonly err?: unknown
     }
@@ -201,6 +191,8 @@ export type ReadyAddress = {
 export type Asker = {
   /** The key by which the caller's share of addresses and open challenges is counted. */
   readonly key: string
+  /** The caller's name, when it is a seller with a token. */
+  readonly seller?: string | undefined
   /** Aborted when the caller hung up and would not hear the answer. */
   readonly gone: AbortSignal
 }

@@ -22,6 +22,8 @@ export type Challenge = {
   readonly treasury: Address
   /** A block at or before the first one that can hold the burn. */
   readonly issuedAtBlock: bigint
+  /** Name of the seller whose token asked for it. Absent for a caller without one. */
+  readonly seller?: string
   /** Absent when the facilitator took no fee. */
   readonly fee?: Fee
 }

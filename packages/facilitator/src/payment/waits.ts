@@ -38,6 +38,8 @@ export type Wait = {
 export type Waits = {
   /** The start of the wait stays the same while the reason stays the same. */
   set(nonce: ChallengeNonce, reason: WaitReason): void
+  /** From now on exactly these payments wait for this reason. Those that did before wait for `instead`. */
+  replace(reason: WaitReason, nonces: readonly ChallengeNonce[], instead: WaitReason): void
   forget(nonce: ChallengeNonce): void
   of(nonce: ChallengeNonce): Wait | undefined
   /** How many payments wait for this reason, and since when the first of them waits. */
@@ -46,9 +48,15 @@ export type Waits = {
 
 export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }): Waits {
   const waits = new Map<ChallengeNonce, Wait>()
+  const set = (nonce: ChallengeNonce, reason: WaitReason) => {
+    if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now() })
+  }
   return {
-    set(nonce, reason) {
-      if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now() })
+    set,
+    replace(reason, nonces, instead) {
+      const those = new Set(nonces)
+      for (const [nonce, wait] of waits) if (wait.reason === reason && !those.has(nonce)) set(nonce, instead)
+      for (const nonce of nonces) set(nonce, reason)
     },
     forget: (nonce) => void waits.delete(nonce),
     of: (nonce) => waits.get(nonce),

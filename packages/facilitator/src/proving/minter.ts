@@ -1,7 +1,6 @@
 /** Sends mints through the queue of their account: tried against the chain first, recorded before they are seen. */
 import type { JsonRpc } from '@svc-zerc20/evm'
-import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { mintedIn } from '../chain/burn-logs.js'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { tryCall } from '../chain/try-call.js'
 import type { Ledger } from '../payment/ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
@@ -12,10 +11,9 @@ import type { RelayEnd } from '../sending/relayer/relayer.js'
 export function createMinter(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   sender: MintSender
-  token: Address
   recordSigned: Ledger['recordMintSigned']
 }): Minter {
-  const { rpc, sender, token } = deps
+  const { rpc, sender } = deps
   /** Two transactions of earlier runs may be for one payment. */
   const underWay = new Map<ChallengeNonce, Set<Promise<MintOutcome>>>()
 
@@ -42,8 +40,8 @@ export function createMinter(deps: {
   async function run(call: MintCall): Promise<MintOutcome> {
     const { to, data, gas, nonces } = call
     try {
-      const reverted = await tryCall(rpc, { from: sender.address, to, data, gas })
-      if (reverted) return { kind: 'failed', why: 'would_revert', ...reverted }
+      const err = await tryCall(rpc, { from: sender.address, to, data, gas })
+      if (err) return { kind: 'failed', why: 'would_revert', err }
       const end = await sender.submit({ ...ownerFor(nonces), to, data, gas })
       return toOutcome(end)
     } catch (err) {
@@ -55,13 +53,8 @@ export function createMinter(deps: {
 
   function toOutcome(end: RelayEnd): MintOutcome {
     if (end.kind === 'displaced') return { kind: 'failed', why: 'displaced' }
-    const { transactionHash: txHash, blockNumber, succeeded } = end.receipt
-    if (!succeeded) return { kind: 'failed', why: 'reverted', txHash }
-    try {
-      return { kind: 'mined', mint: { txHash, blockNumber, value: mintedIn(end.receipt, token) } }
-    } catch (err) {
-      return { kind: 'failed', why: 'unavailable', txHash, err }
-    }
+    const { transactionHash: txHash, succeeded } = end.receipt
+    return succeeded ? { kind: 'mined', txHash } : { kind: 'failed', why: 'reverted', txHash }
   }
 
   return {

@@ -53,6 +53,7 @@ function setup() {
       chainId: deployment.chainId,
       token: deployment.token,
       timeoutMs: 5_000,
+      statusMs: 1_000,
       answerBytesMax: 512 * 1024,
     }),
     ownTree: {

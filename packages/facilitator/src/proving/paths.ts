@@ -25,7 +25,7 @@ export type MerklePaths = (
 ) => Promise<readonly bigint[]>
 
 export function createMerklePaths(deps: {
-  readonly indexer: Indexer
+  readonly indexer: Pick<Indexer, 'siblings'>
   readonly ownTree: OwnTree
   readonly report: (event: PathEvent) => void
 }): MerklePaths {

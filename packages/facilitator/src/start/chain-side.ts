@@ -26,22 +26,17 @@ export type ChainSide = {
   readonly deployment: Deployment
 }
 
-/** Reads the deployment before anything is served: a node of another chain stops the start. */
-export async function openChainSide(deps: {
-  readonly config: Config
-  readonly secrets: Secrets
-  readonly clock: Clock
-  readonly telemetry: Telemetry
-}): Promise<ChainSide> {
-  const { config, secrets, clock, telemetry } = deps
-  const { network, settlement } = config
-  const rpc = countRpc(
+/** A client of the node, and the reader. A node of another chain is refused. */
+export async function openChainReader(
+  { network, settlement }: Config,
+  wrap: (rpc: JsonRpc) => JsonRpc = (rpc) => rpc,
+): Promise<Pick<ChainSide, 'rpc' | 'chain'> & Pick<Deployment, 'chainId' | 'tokenName'>> {
+  const rpc = wrap(
     createJsonRpc({
       url: network.rpc_url,
       timeoutMs: limits.rpcTimeoutMs,
       answerBytesMax: limits.rpcAnswerBytesMax,
     }),
-    telemetry.metrics,
   )
   const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
   if (chainId !== network.chain_id) {
@@ -50,19 +45,31 @@ export async function openChainSide(deps: {
       `network.chain_id: is ${network.chain_id}, the RPC reports ${chainId}`,
     )
   }
-  const tokenLabel = await readTokenLabel(rpc, network.token)
   const chain = createChain({
     rpc,
     token: network.token,
     helper: settlement.permit_burner,
     chainId,
-    lensQueriesMax: limits.lensQueriesMax,
-    lensCallsInFlightMax: limits.lensCallsInFlightMax,
-    logSpanBlocksMax: limits.logSpanBlocksMax,
     fromBlock: network.deployed_block,
-    headStepBlocks: limits.headStepBlocks,
+    ...limits,
   })
   chain.sawHead(headNumber)
+  return { rpc, chain, chainId, tokenName }
+}
+
+/** Reads the deployment before anything is served. */
+export async function openChainSide(deps: {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}): Promise<ChainSide> {
+  const { config, secrets, clock, telemetry } = deps
+  const { network, settlement } = config
+  const { rpc, chain, chainId, tokenName } = await openChainReader(config, (bare) =>
+    countRpc(bare, telemetry.metrics),
+  )
+  const tokenLabel = await readTokenLabel(rpc, network.token)
   const gasPrices = createGasPrices({
     rpc,
     clock,

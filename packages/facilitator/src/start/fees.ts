@@ -10,13 +10,11 @@ import { sweepPaceOf } from '../config/settings.js'
 import { type Loop, startLoop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
 import type { FeeControl } from '../payment/sweep/control.js'
-import { createDistributor, type Distributor } from '../payment/sweep/distributor.js'
 import type { SweepTerms } from '../payment/sweep/plan.js'
-import type { Splitter } from '../payment/sweep/ports.js'
 import { createSentBefore } from '../payment/sweep/sent-before.js'
 import { createSweeper, type Sweeper } from '../payment/sweep/sweeper.js'
 import { createSentTransfers } from '../sending/fees/sent-transfers.js'
-import { createSplitter } from '../sending/fees/splitter.js'
+import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
 import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
 import type { OpenLedger } from '../store/open.js'
@@ -64,7 +62,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
     paymentsMax: limits.paymentsPerSweepMax,
   }
   const sweeper = wireSweeper(deps, treasury, terms)
-  const split = wireSplit(deps, terms)
+  const splitter = wireSplitter(deps, terms)
   let loop: Loop | undefined
   return {
     async view() {
@@ -79,16 +77,16 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
         swept: await ledger.swept(),
         ...(treasuryWei !== undefined && { treasuryWei }),
         ...(tokenLabel && { token: tokenLabel }),
-        ...(split && address !== undefined && { splitter: { address, ...split.distributor.view() } }),
+        ...(splitter && address !== undefined && { splitter: { address, ...splitter.view() } }),
       }
     },
     sweepNow: (options) => sweeper.now({ isDryRun: options.isDryRun || !profile.acceptsPayments }),
     async resume() {
-      if (profile.acceptsPayments) await split?.splitter.resume()
+      if (profile.acceptsPayments) await splitter?.resume()
     },
     startLoop() {
       if (!profile.acceptsPayments) return
-      const rounds = [sweeper.round, ...(split ? [split.distributor.round] : [])]
+      const rounds = [sweeper.round, ...(splitter ? [splitter.round] : [])]
       const periodMs = Math.min(limits.sweepLookMs, terms.intervalMs)
       const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
       // A transaction that is under way at the end is taken up by the next run.
@@ -146,16 +144,24 @@ function wireSweeper(
 }
 
 /** Undefined without a splitter. */
-function wireSplit(
+function wireSplitter(
   { config, chainSide, ledger, clock, telemetry }: FeesDeps,
   { minAmount, intervalMs }: SweepTerms,
-): { readonly splitter: Splitter; readonly distributor: Distributor } | undefined {
-  const address = config.fee?.splitter
-  if (address === undefined) return undefined
+): Splitter | undefined {
+  const splitter = config.fee?.splitter
+  if (splitter === undefined) return undefined
   const { rpc, relayer, deployment } = chainSide
-  const report = telemetry.log
-  const { token } = deployment
-  const splitter = createSplitter({ rpc, relayer, token, splitter: address, ledger, report, limits })
   const pace = { minAmount, intervalMs, retryMs }
-  return { splitter, distributor: createDistributor({ splitter, clock, ...pace, report }) }
+  const { token } = deployment
+  return createSplitter({
+    rpc,
+    relayer,
+    token,
+    splitter,
+    ledger,
+    clock,
+    ...pace,
+    report: telemetry.log,
+    limits,
+  })
 }

@@ -1,29 +1,28 @@
-/** Finalization, wired: paths, proofs and mints of this facilitator, round by round or in a loop. */
+/** Finalization, wired: paths, proofs and mints of this facilitator. */
 import { closeAll } from '@svc-zerc20/daemon'
 import { type Secret, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
+import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
 import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
-import { createEpochTransfers } from '../chain/transfers/epoch-transfers.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Profile } from '../config/settings.js'
-import { conditionsMissing, dustBelow, type Pace, whyOff } from '../config/settings.js'
+import { conditionsMissing, dustBelow, paceOf, whyOff } from '../config/settings.js'
 import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
-import { resumeMints } from '../payment/finalize/send-mint.js'
+import { resumeMints } from '../payment/finalize/send.js'
 import type { Loop } from '../payment/loop.js'
 import type { Clock, Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
-import { createBatchProofs, createEpochProofs } from '../proving/batch-proofs.js'
+import { createBatchProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
-import type { DeciderProver } from '../proving/decider/client.js'
 import { createMinter } from '../proving/minter.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
@@ -32,7 +31,6 @@ import type { OpenLedger } from '../store/open.js'
 import { createMintSchedule } from '../store/ports/schedule.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
-import { withDecider } from './decider-side.js'
 
 export type FinalizationDeps = {
   readonly config: Config
@@ -46,7 +44,6 @@ export type FinalizationDeps = {
   readonly clock: Clock
   readonly random: { bytes(length: number): Uint8Array }
   readonly telemetry: Telemetry
-  readonly pace: Pace
   /** Absent when the daemon proves everything itself. */
   readonly deciderToken: Secret<string> | undefined
 }
@@ -57,11 +54,12 @@ export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | '
 export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
-  readonly round?: Finalize['round']
   readonly retry?: Finalize['retry']
   readonly waitOf?: Finalize['waitOf']
   /** The proof that the decider is asked for. */
   readonly deciderWait?: DeciderProver['waitsFor'] | undefined
+  /** How far the indexer is. */
+  readonly indexerStatus?: Indexer['status']
   /** Mints what was left out of the epoch of this challenge. */
   readonly closeEpoch?: CloseEpoch
   /** Hands mints of the last run back to the relayer, before it assigns new txNonces. */
@@ -77,7 +75,6 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
   const minter = createMinter({
     rpc: chainSide.rpc,
     sender: chainSide.mintSender,
-    token: chainSide.deployment.token,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
   const resume = async () => {
@@ -94,14 +91,17 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     }
   }
   const { prover: own, ownTree, manifest } = await openProving(config)
-  const prover = await withDecider(own, manifest, deps)
-  const finalize = wireFinalize(deps, minter, prover, ownTree)
+  const { deciderToken: token } = deps
+  const decider = token && { url: config.network.decider_url, token, clock, report }
+  const prover: ProverWithDecider = decider ? await withDecider(own, manifest, decider) : own
+  const indexer = wireIndexer(config)
+  const finalize = wireFinalize(deps, minter, { prover, ownTree, indexer })
   let loop: Loop | undefined
   return {
     off,
-    round: finalize.round,
     waitOf: finalize.waitOf,
     deciderWait: prover.waitsFor,
+    indexerStatus: indexer.status,
     async retry(nonce) {
       await finalize.retry(nonce)
       loop?.wake()
@@ -127,6 +127,8 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     },
   }
 }
+
+type ProverWithDecider = Prover & Partial<Pick<DeciderProver, 'waitsFor'>>
 
 async function openProving(
   config: Config,
@@ -175,6 +177,7 @@ function wireIndexer({ network }: Config): Indexer {
     chainId: network.chain_id,
     token: network.token,
     timeoutMs: limits.indexerTimeoutMs,
+    statusMs: limits.indexerStatusMs,
     answerBytesMax: limits.indexerAnswerBytesMax,
   })
 }
@@ -196,12 +199,22 @@ function wireBatchCounts(
   })
 }
 
-function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ownTree: OwnTree): Finalize {
-  const { config, chainSide, ledger, clock, random, telemetry, pace } = deps
+function wireFinalize(
+  deps: FinalizationDeps,
+  minter: Minter,
+  {
+    prover,
+    ownTree,
+    indexer,
+  }: { readonly prover: Prover; readonly ownTree: OwnTree; readonly indexer: Indexer },
+): Finalize {
+  const { config, chainSide, ledger, clock, random, telemetry } = deps
+  const pace = paceOf(config)
   const { network, finalize, settlement } = config
+  const { found, mark, followedLeaves } = deps.issued
   const proving = {
     secretsOf: createBurnSecrets(deps.seed, config),
-    paths: createMerklePaths({ indexer: wireIndexer(config), ownTree, report: telemetry.log }),
+    paths: createMerklePaths({ indexer, ownTree, report: telemetry.log }),
     prover,
     verifier: network.verifier,
     mintGas: limits.mintGas,
@@ -214,10 +227,10 @@ function wireFinalize(deps: FinalizationDeps, minter: Minter, prover: Prover, ow
     prove: createMintProofs(proving),
     batches: {
       ...wireBatchCounts(config, chainSide, deps.seed),
-      ...createEpochTransfers({ store: deps.issued }),
+      ...{ found, mark, followedLeaves },
       countsBeside: settlement.mint_second_transfers,
       dustBelow: dustBelow(config),
-      ...createEpochProofs({ ...proving, proveBatch: createBatchProofs(proving) }),
+      ...createBatchProofs(proving),
       pace: { ...pace.batch, retryMs: pace.retryMs },
       chance: () => fraction(random),
     },

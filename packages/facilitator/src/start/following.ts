@@ -1,9 +1,9 @@
-/** Transfers that nobody presents, wired: followed, accounted for and shown, round by round or in a loop. */
+/** Transfers that nobody presents, wired: followed, accounted for and shown. */
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { type AccountTransfers, createAccountTransfers } from '../chain/transfers/account.js'
 import { createFollow, type Follow } from '../chain/transfers/follow.js'
-import { createTransferRound, startTransferLoop, type TransferRound } from '../chain/transfers/round.js'
-import { createStuckCount } from '../chain/transfers/stuck.js'
+import { createTransferRound, startTransferLoop } from '../chain/transfers/round.js'
+import { createStuckCount, createStuckTransfers, type StuckTransfers } from '../chain/transfers/stuck.js'
 import { createTokenChain } from '../chain/transfers/token-chain.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
@@ -15,9 +15,7 @@ import type { ChainSide } from './chain-side.js'
 import type { Storage } from './storage.js'
 
 export type Following = {
-  /** Follows and accounts for what was found, each as far as it gets. */
-  readonly round: TransferRound
-  readonly stuck: AccountTransfers['stuck']
+  readonly stuck: StuckTransfers
   /** Runs rounds until it is closed. */
   startLoop(): void
   close(): Promise<void>
@@ -36,7 +34,8 @@ export function createFollowing(deps: FollowingDeps): Following {
   const store = deps.storage.issued
   const follow = wireFollow(deps)
   const account = wireAccount(deps)
-  const stuckCount = createStuckCount({ ...account, clock, everyMs: limits.stuckCountedEveryMs })
+  const stuck = createStuckTransfers({ store, clock })
+  const stuckCount = createStuckCount({ stuck, clock, everyMs: limits.stuckCountedEveryMs })
   const retentionSeconds = issuedRetentionSeconds(config)
   const round = createTransferRound({
     store,
@@ -45,13 +44,13 @@ export function createFollowing(deps: FollowingDeps): Following {
     stuckCount,
     clock,
     retentionSeconds,
+    dustBelow: dustBelow(config),
     ...limits,
   })
   telemetry.metrics.source('svc_stuck_transfers', stuckCount.last)
   let loop: Loop | undefined
   return {
-    round,
-    stuck: account.stuck,
+    stuck,
     startLoop() {
       const periodMs = config.daemon.follow_interval_ms
       const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax

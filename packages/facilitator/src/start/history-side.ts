@@ -35,7 +35,7 @@ export async function createHistorySide(deps: {
   const settings = deps.secrets.history
   if (!settings || !history) return undefined
   const { participants, issuer } = settings
-  const { chainId, token, treasury } = deps.chainSide.deployment
+  const { chainId, token, tokenLabel, treasury } = deps.chainSide.deployment
   const url = historyUrlOf(config)
   const tokens = createTokens({ settings, url, clock, random })
   const login = settings.hasWalletLogin
@@ -50,7 +50,7 @@ export async function createHistorySide(deps: {
     }))
   return (admission) => {
     const api = {
-      ...{ chainId, token, treasury, participants, tokens, login, statements, admission, clock },
+      ...{ chainId, token, tokenLabel, treasury, participants, tokens, login, statements, admission, clock },
       books: history.books,
       disclose: history.disclose,
     }

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
-import { sellerKey, sellerRatesOf } from '../config/settings.js'
+import { mintSettingsOf, sellerKey, sellerRatesOf } from '../config/settings.js'
 import { adminRoutes } from '../http/admin/api.js'
 import { adminGuard, createAdminAuth } from '../http/admin/auth.js'
 import { type Admission, createAdmission, type Seller } from '../http/admission.js'
@@ -17,11 +17,14 @@ import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
 import { observeAnswers } from '../http/observe.js'
+import { registerPages } from '../http/pages.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
 import { refuseConnections } from '../http/refuse-connections.js'
+import { createRefusedBooks, type RefusedBooks } from '../http/refused.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
+import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Clock } from '../payment/ports.js'
@@ -58,7 +61,8 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const bounds = connectionBoundsOf(config)
   const admission = admissionOf(deps)
   const historyApi = deps.historySide?.(admission)
-  const admin = adminGuard(adminAuth)
+  const admin = adminGuard(adminAuth, admission)
+  const refused = createRefusedBooks({ clock: deps.clock, kindsMax: limits.refusedKindsMax })
   /** Requests that reach no route cost as much as others. */
   const unrouted: PathGuard = { path: '/', refusalOf: async (request) => admission.request(request) }
   const app = createServer({
@@ -70,7 +74,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     log,
   })
   const connections = limitConnections(app.server, bounds)
-  observeAnswers(app, metrics)
+  observeAnswers(app, { metrics, refused, admission })
   refuseConnections(app, {
     connections,
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
@@ -78,7 +82,12 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
   wirePayments(app, deps, { issuance, admission })
   historyApi?.register(app)
-  wireOperator(app, deps, { issuance, guard: admin })
+  wireOperator(app, deps, { issuance, guard: admin, refused })
+  registerPages(app, {
+    hasDashboard: deps.secrets.adminToken !== undefined,
+    hasHistory: historyApi !== undefined,
+    admission,
+  })
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   return app
@@ -121,7 +130,11 @@ function wirePayments(
 function wireOperator(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { issuance, guard }: { readonly issuance: Issuance; readonly guard: PathGuard },
+  {
+    issuance,
+    guard,
+    refused,
+  }: { readonly issuance: Issuance; readonly guard: PathGuard; readonly refused: RefusedBooks },
 ): void {
   const { config, storage, finalization, clock } = deps
   const { rpc, relayer, minter, deployment } = deps.chainSide
@@ -156,7 +169,7 @@ function wireOperator(
   registerRoutes(app, adminRoutes, {
     ...{ telemetry: deps.telemetry, profile: deps.profile, addresses: deps.addresses, fees: deps.fees },
     ...{ clock, guard, issuance, probe, clockWatch, diskSpace, finalizeOff, ledger, readiness },
-    ...{ relayer, minter, journalFigures },
+    ...{ relayer, minter, journalFigures, refused },
     chainId: deployment.chainId,
     startedAtMs: clock.now(),
     ledgerId: storage.id,
@@ -165,6 +178,9 @@ function wireOperator(
     retryMint: finalization.retry,
     closeEpoch: finalization.closeEpoch,
     deciderWait: finalization.deciderWait,
+    indexerStatus: finalization.indexerStatus,
+    hours: createHourBooks({ books: ledger.books, clock, daysMax: limits.hoursDaysMax }),
+    mintSettings: mintSettingsOf(config, minter !== undefined),
     stuckTransfers: deps.following.stuck,
     owed: createOwedBooks({
       ledger,

@@ -8,7 +8,7 @@ import { createAddresses } from '../addresses/addresses.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
-import { paceOf, profileOf } from '../config/settings.js'
+import { profileOf } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
 import { systemRandom } from '../system.js'
@@ -64,7 +64,6 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     random,
     telemetry,
-    pace: paceOf(config),
     deciderToken: secrets.deciderToken,
   })
 

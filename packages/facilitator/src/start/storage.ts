@@ -19,9 +19,6 @@ type StorageDeps = {
   readonly log: Log
   readonly seed: Uint8Array
   readonly acceptJournal?: boolean | undefined
-  /** Replaces the configured journal. */
-  readonly journal?: string
-  readonly expiredRetentionSeconds?: number
   /** Attaches the payment history. */
   readonly history?: Pick<HistorySettings, 'path'> | undefined
 }
@@ -46,7 +43,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { config, clock, log } = deps
   const { network, settlement } = config
   const storage = await openLedger({
-    journal: deps.journal ?? settlement.journal,
+    journal: settlement.journal,
     binding: {
       chainId: network.chain_id,
       token: network.token,
@@ -55,7 +52,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     },
     clock,
     ...openingTerms(config),
-    expiredRetentionSeconds: deps.expiredRetentionSeconds ?? settlement.expired_challenge_retention_seconds,
+    expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     foundPerAddressMax: limits.foundPerAddressMax,
     keepSigned: { blocks: settlement.reorg_watch_blocks },

@@ -35,6 +35,7 @@ CREATE TABLE payment (
   late TEXT,
   epoch TEXT,
   treasury KEY NOT NULL,
+  seller TEXT,
   payer KEY,
   listed_at INT NOT NULL,
   listed_amount UNITS NOT NULL,
@@ -58,6 +59,7 @@ CREATE TABLE leaf (
   payment INT NOT NULL,
   place INT NOT NULL,
   nonce KEY NOT NULL,
+  burn_tx KEY NOT NULL,
   burned_at INT NOT NULL,
   awaits_mint INT NOT NULL,
   treasury KEY NOT NULL,
@@ -72,6 +74,9 @@ CREATE TABLE leaf (
   PRIMARY KEY (payment, place)
 );
 CREATE INDEX leaf_nonce ON leaf (nonce);
+CREATE INDEX leaf_burn ON leaf (burn_tx);
+CREATE INDEX leaf_burned ON leaf (burned_at);
+CREATE INDEX leaf_minted ON leaf (minted_at, payment, place) WHERE minted_at IS NOT NULL;
 CREATE INDEX leaf_awaiting ON leaf (burned_at, payment, place) WHERE awaits_mint = 1;
 CREATE INDEX leaf_fee_due ON leaf (burned_at, payment) WHERE fee_due_to IS NOT NULL;
 CREATE INDEX leaf_provider ON leaf (treasury, burned_at);

@@ -1,8 +1,9 @@
 /** Every log event and its fields. None contains a secret or a body. */
+import type { DeciderEvent } from '@svc-zerc20/prover/decider-client'
 import type { FinalizeEvent } from '../payment/finalize/ports.js'
 import type { PaymentEvent } from '../payment/report.js'
 import type { SweepEvent } from '../payment/sweep/ports.js'
-import type { DeciderEvent, FollowEvent, PathEvent, RelayerEvent } from './reports.js'
+import type { FollowEvent, PathEvent, RelayerEvent } from './reports.js'
 
 export type LifecycleEvent =
   | {

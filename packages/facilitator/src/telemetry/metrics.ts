@@ -37,47 +37,42 @@ export function createMetrics(): Metrics {
   const table: Record<SeriesName, Series> = series
   const names = Object.keys(series) as SeriesName[]
   const registry = new Registry()
-  const counters = new Map<SeriesName, Counter>()
-  const gauges = new Map<SeriesName, Gauge>()
-  const histograms = new Map<SeriesName, Histogram>()
   const sources = new Map<SeriesName, Read>()
+  const metrics = new Map(names.map((name) => [name, create(name)]))
 
-  for (const name of names) {
-    const { kind, help, labels, buckets = [] } = table[name]
-    const described = { name, help, labelNames: labels, registers: [registry] }
+  function create(name: SeriesName): Counter | Gauge | Histogram {
+    const { kind, help, labels: labelNames, buckets = [] } = table[name]
+    const described = { name, help, labelNames, registers: [registry] }
+    if (kind === 'histogram') return emptied(new Histogram({ ...described, buckets: [...buckets] }))
     const collect = () => readSource(name)
-    if (kind === 'counter') counters.set(name, new Counter({ ...described, collect }))
-    else if (kind === 'gauge') gauges.set(name, emptied(new Gauge({ ...described, collect })))
-    else histograms.set(name, emptied(new Histogram({ ...described, buckets: [...buckets] })))
+    return kind === 'counter'
+      ? new Counter({ ...described, collect })
+      : emptied(new Gauge({ ...described, collect }))
   }
 
   function readSource(name: SeriesName): void {
-    const value = sources.get(name)?.()
+    const read = sources.get(name)
+    if (!read) return
+    const value = read()
+    const metric = emptied(metrics.get(name) as Counter | Gauge)
     const samples =
       typeof value === 'object' ? value : value === undefined ? [] : [{ labels: {}, value: Number(value) }]
-    for (const { labels } of samples) checkLabels(name, labels)
-    const gauge = gauges.get(name)
-    if (gauge) {
-      emptied(gauge)
-      for (const { labels, value } of samples) gauge.set(labels, value)
-    } else if (sources.has(name)) {
-      const counter = emptied(known(counters, name))
-      for (const { labels, value } of samples) counter.inc(labels, value)
-    }
+    for (const { labels, value } of samples) metric.inc(checked(name, labels), value)
   }
 
   /** Throws for an unknown or missing label, which is a bug of ours. */
-  function checkLabels(name: SeriesName, labels: Labels): void {
+  function checked(name: SeriesName, labels: Labels): Labels {
     const wanted = table[name].labels
     const given = Object.keys(labels)
     if (given.length !== wanted.length || !wanted.every((label) => label in labels)) {
       throw new SvcError('invariant', `${name} has the labels [${wanted}], not [${given}]`)
     }
+    return labels
   }
 
   function count(name: CounterName, labels: Labels = {}, by = 1): void {
-    checkLabels(name, labels)
-    known(counters, name).inc(labels, by)
+    const counter = metrics.get(name) as Counter
+    counter.inc(checked(name, labels), by)
   }
 
   // An alert on an increase needs the value before the first one.
@@ -86,8 +81,8 @@ export function createMetrics(): Metrics {
   return {
     count,
     observe(name, value, labels = {}) {
-      checkLabels(name, labels)
-      known(histograms, name).observe(labels, value)
+      const histogram = metrics.get(name) as Histogram
+      histogram.observe(checked(name, labels), value)
     },
     source: (name, read) => void sources.set(name, read),
     hear: ({ event }) => count('svc_events_total', { event }),
@@ -106,12 +101,6 @@ export function createMetrics(): Metrics {
 function emptied<M extends Counter | Gauge | Histogram>(metric: M): M {
   metric.reset()
   metric.remove({})
-  return metric
-}
-
-function known<M>(metrics: ReadonlyMap<SeriesName, M>, name: SeriesName): M {
-  const metric = metrics.get(name)
-  if (metric === undefined) throw new SvcError('invariant', `${name} is another kind of series`)
   return metric
 }
 

@@ -1,4 +1,4 @@
-/** Memory, processor time and event-loop lag of this process, read on demand. */
+/** Memory and event-loop lag of this process, read on demand. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metrics, Sample } from './metrics.js'
 
@@ -23,10 +23,6 @@ export function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close
   }
 
   metrics.source('svc_process_resident_memory_bytes', () => process.memoryUsage.rss())
-  metrics.source('svc_process_cpu_seconds_total', () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1e6
-  })
   metrics.source('svc_event_loop_lag_seconds', lag)
   return { close: () => void delay.disable() }
 }

@@ -26,9 +26,3 @@ export type FollowEvent =
   | { readonly event: 'follow.reorged'; readonly block: number; readonly from: number }
   /** An address received more transfers than are kept. */
   | { readonly event: 'follow.dust'; readonly challengeNonce: string; readonly txHash: string }
-
-export type DeciderEvent =
-  /** A decider made this proof. */
-  | { readonly event: 'decider.proved'; readonly ms: number }
-  /** The decider gave no proof that counts, so the daemon proves by itself. */
-  | { readonly event: 'decider.failed'; readonly err: unknown }

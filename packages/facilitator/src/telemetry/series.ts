@@ -73,7 +73,6 @@ export const series = {
   svc_journal_disk_free_bytes: gauge("Free bytes on the journal's disk."),
   svc_history_failed: gauge('1 from a failed write to the payment history until the next one that succeeds.'),
   svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
-  svc_process_cpu_seconds_total: counter('Processor time, all threads together.'),
   svc_event_loop_lag_seconds: gauge('How late the event loop was since the last scrape.', 'quantile'),
 } as const satisfies Record<string, Series>
 

@@ -1,5 +1,6 @@
-/** Gas costs of the relayer's transactions since the start, by purpose. */
+/** Gas costs of the relayer's transactions since the start, by purpose, and in the last 24 hours. */
 
+import type { Clock } from '../payment/ports.js'
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'
 import type { RelayerEvent } from './reports.js'
@@ -9,13 +10,20 @@ export type Spent = { readonly transactions: number; readonly gas: bigint; reado
 export type SpentGas = {
   hear(event: LogEvent): void
   of(purpose: Purpose): Spent
+  /** Wei of the last 24 hours, or since the start. */
+  lastDay(purpose: Purpose): bigint
 }
 
 type Purpose = Extract<RelayerEvent, { event: 'relayer.mined' }>['purpose']
 
-export function createSpentGas(metrics: Pick<Metrics, 'count'>): SpentGas {
+const hourMs = 3_600_000
+
+export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Clock, 'now'>): SpentGas {
   const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
   const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
+  /** What each hour cost; older ones are dropped. */
+  const hours: { readonly hour: number; readonly purpose: Purpose; wei: bigint }[] = []
+  const hourNow = () => Math.floor(clock.now() / hourMs)
   return {
     hear(event) {
       if (event.event !== 'relayer.mined') return
@@ -26,8 +34,17 @@ export function createSpentGas(metrics: Pick<Metrics, 'count'>): SpentGas {
         gas: before.gas + gas,
         wei: before.wei + wei,
       }
+      const hour = hourNow()
+      while (hours[0] && hours[0].hour <= hour - 24) hours.shift()
+      const last = hours.findLast((each) => each.purpose === purpose)
+      if (last?.hour === hour) last.wei += wei
+      else hours.push({ hour, purpose, wei })
       metrics.count('svc_relayer_spent_wei_total', { purpose }, Number(wei))
     },
     of: (purpose) => spent[purpose],
+    lastDay: (of) =>
+      hours
+        .filter(({ hour, purpose }) => purpose === of && hour > hourNow() - 24)
+        .reduce((sum, { wei }) => sum + wei, 0n),
   }
 }

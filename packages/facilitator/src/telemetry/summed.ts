@@ -15,10 +15,8 @@ export function createSummedLog(deps: {
   readonly log: LogWriter
   readonly clock: Clock
   readonly windowMs: number
-  /** Kinds of failure that are summed up at a time. Further kinds are written unchanged. */
-  readonly kindsMax: number
 }): SummedLog {
-  const { log, clock, windowMs, kindsMax } = deps
+  const { log, clock, windowMs } = deps
   const closing = new AbortController()
   const windows = new Map<string, { count: number; message: string }>()
 
@@ -50,28 +48,22 @@ export function createSummedLog(deps: {
         return
       }
       log(event)
-      if (windows.size < kindsMax) void open(event.event, kind)
+      void open(event.event, kind)
     },
     close: () => closing.abort(),
   }
 }
 
-/** The kind of a failure; undefined for events that are never summed up. */
+/** The kind of a failure, of which there are as many as our code has names; undefined for what is never summed up. */
 function kindOf(event: WrittenEvent): string | undefined {
   if ('err' in event) {
     const reason = 'reason' in event ? event.reason : 'route' in event ? event.route : ''
-    return `${event.event} ${reason} ${kindOfError(event.err)}`
+    const { code, name } = Object(event.err)
+    return `${event.event} ${reason} ${code ?? name}`
   }
   return event.event === 'relayer.send_refused' || event.event === 'relayer.unfunded'
     ? event.event
     : undefined
-}
-
-/** The error's code, or its message without numbers. */
-function kindOfError(err: unknown): string {
-  if (!(err instanceof Error)) return typeof err
-  if ('code' in err && typeof err.code === 'string') return err.code
-  return `${err.name} ${err.message.replace(/0x[0-9a-f]+|\d+/gi, '#').slice(0, 80)}`
 }
 
 function messageOf(event: WrittenEvent): string {

@@ -32,7 +32,7 @@ export function createTelemetry(deps: {
     paymentsMax: limits.recentPaymentsMax,
     eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
   })
-  const spent = createSpentGas(metrics)
+  const spent = createSpentGas(metrics, clock)
   const vitals = registerProcessVitals(metrics)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
   return {

@@ -5,16 +5,15 @@
 import type { Worker } from 'node:worker_threads'
 import { createThread, smallHeap, startWorker } from '../../thread.js'
 import { createCoalescer } from '../coalesce.js'
-import { answerAll, answerIn, pack, type SignerQuestion } from './signer-of.js'
+import { type SignerQuestion, signerOf } from './signer-of.js'
 
 export type SignerThread = {
-  /** The 20 bytes of the signer's address. */
-  signerOf(question: SignerQuestion): Promise<Uint8Array | undefined>
+  signerOf(question: SignerQuestion): Promise<string | undefined>
   close(): Promise<void>
 }
 
 /** Wrapped, because "no signer" is an answer too. */
-type Answer = { readonly address: Uint8Array | undefined }
+type Answer = { readonly address: string | undefined }
 
 export function createSignerThread(deps: {
   questionsMax: number
@@ -23,7 +22,9 @@ export function createSignerThread(deps: {
   onLost: (cause: unknown) => void
   startWorker?: () => Worker
 }): SignerThread {
-  const thread = createThread<Uint8Array, Uint8Array>(deps.startWorker ?? startSignerWorker)
+  const thread = createThread<readonly SignerQuestion[], readonly Answer['address'][]>(
+    deps.startWorker ?? startSignerWorker,
+  )
   let isHere = false
 
   function lost(cause: unknown): void {
@@ -32,10 +33,8 @@ export function createSignerThread(deps: {
   }
 
   async function run(questions: readonly SignerQuestion[]): Promise<readonly Answer[]> {
-    const packed = pack(questions)
-    const there = isHere ? undefined : await thread.ask(packed).catch(lost)
-    const answers = there ?? answerAll(packed)
-    return questions.map((_, i) => ({ address: answerIn(answers, i) }))
+    const there = isHere ? undefined : await thread.ask(questions).catch(lost)
+    return (there ?? questions.map(signerOf)).map((address) => ({ address }))
   }
 
   const questions = createCoalescer<SignerQuestion, Answer>({
@@ -44,7 +43,7 @@ export function createSignerThread(deps: {
     inFlightMax: deps.messagesInFlightMax,
   })
   // Nothing is asked: the thread starts before the first payment comes.
-  thread.ask(pack([])).catch(lost)
+  thread.ask([]).catch(lost)
 
   return {
     signerOf: async (question) => (await questions.ask(question)).address,

@@ -1,5 +1,5 @@
 /** Computes the signers of a permit payload, with a bounded cache. */
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils'
+import { bytesToHex } from '@noble/hashes/utils'
 import {
   type Address,
   type BaseUnits,
@@ -36,16 +36,13 @@ export function splitSignature(signature: string): SplitSignature {
 function toQuestion(digest: Uint8Array, signature: SplitSignature): SignerQuestion | undefined {
   const form = canonical(signature)
   if (!form) return undefined
-  const compactSignature = hexToBytes(form.r.slice(2) + form.s.slice(2))
-  return { digest, compactSignature, parity: form.v === 27 ? 0 : 1 }
+  return `${bytesToHex(digest)}${form.r.slice(2)}${form.s.slice(2)}${form.v === 27 ? '00' : '01'}`
 }
-
-const toAddress = (bytes: Uint8Array | undefined) => bytes && parseAddress(`0x${bytesToHex(bytes)}`)
 
 /** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
 export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): Address | undefined {
   const question = toQuestion(digest, signature)
-  return question && toAddress(signerOf(question))
+  return question === undefined ? undefined : parseAddress(signerOf(question))
 }
 
 export function createSigners(deps: {
@@ -60,18 +57,15 @@ export function createSigners(deps: {
     helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
   const known = createBoundedMap<string, Promise<Address | undefined>>(deps.cacheEntries)
 
-  async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
-    if (!deps.thread) return signerOfDigest(digest, signature)
-    const question = toQuestion(digest, signature)
-    return question && toAddress(await deps.thread.signerOf(question))
+  async function find(question: SignerQuestion): Promise<Address | undefined> {
+    return parseAddress(deps.thread ? await deps.thread.signerOf(question) : signerOf(question))
   }
 
-  function remembered(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
-    const key = `${bytesToHex(digest)}${signature.r}${signature.s}${signature.v}`
-    const before = known.get(key)
-    if (before) return before
-    const signer = find(digest, signature)
-    known.set(key, signer)
+  async function remembered(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
+    const question = toQuestion(digest, signature)
+    if (question === undefined) return undefined
+    const signer = known.get(question) ?? find(question)
+    known.set(question, signer)
     return signer
   }
 

@@ -16,6 +16,7 @@ import type { Challenge } from '../../payment/records.js'
 import type { PaymentEvent } from '../../payment/report.js'
 import { type AccountDeps, createAccountTransfers } from './account.js'
 import type { FoundTransfer } from './issued-store.js'
+import { createStuckTransfers } from './stuck.js'
 
 const signal = new AbortController().signal
 const expiry = 1_700_000_300
@@ -69,11 +70,12 @@ describe('accounting for transfers', () => {
     let reread = isGone
     const { clock, ledger, account, found } = accounting((...args) => reread(...args))
     await found(1, transferOf(1))
-    expect(await account.round(signal)).toEqual({ recorded: [], failures: [] })
+    expect(await account.round(signal)).toEqual([])
     expect(await ledger.books.find(nonceOf(1))).toBeUndefined()
     reread = here
     clock.advance(60_000)
-    expect((await account.round(signal)).recorded).toEqual([nonceOf(1)])
+    await account.round(signal)
+    expect((await ledger.books.find(nonceOf(1)))?.late?.burn.txHash).toBe(hashOf(10))
   })
 
   it.each(gone)(
@@ -147,47 +149,47 @@ describe('accounting for transfers', () => {
   it('gives the node a rest after some addresses that could not be looked at', async () => {
     const { account, found } = accounting(() => Promise.reject(new Error('no receipt')))
     for (let address = 1; address <= 10; address++) await found(address, transferOf(address))
-    expect((await account.round(signal)).failures).toHaveLength(8)
-    expect((await account.round(signal)).failures).toHaveLength(2)
+    expect(await account.round(signal)).toHaveLength(8)
+    expect(await account.round(signal)).toHaveLength(2)
   })
 
   it('is not held up by an address that cannot be looked at', async () => {
-    const { clock, account, found } = accounting((challenge, burn) =>
+    const { clock, ledger, account, found } = accounting((challenge, burn) =>
       challenge.nonce === nonceOf(1) ? Promise.reject(new Error('no receipt')) : here(challenge, burn),
     )
     await found(1, transferOf(1))
     await found(2, transferOf(2))
-    expect(await account.round(signal)).toEqual({
-      recorded: [nonceOf(2)],
-      failures: [new Error('no receipt')],
-    })
-    expect((await account.round(signal)).failures).toEqual([])
+    expect(await account.round(signal)).toEqual([new Error('no receipt')])
+    expect(await ledger.books.find(nonceOf(2))).toBeDefined()
+    expect(await account.round(signal)).toEqual([])
     clock.advance(60_000)
-    expect((await account.round(signal)).failures).toHaveLength(1)
+    expect(await account.round(signal)).toHaveLength(1)
   })
+})
 
-  it('shows a transfer beside a payment as stuck until a batch has minted it', async () => {
-    const { account, store, ledger, found } = accounting()
-    await ledger.issue(challengeOf(1))
+describe('money that a single proof does not bring', () => {
+  it('is shown, the newest first, until a batch has minted it', async () => {
+    const clock = stoppedClock(1_000 * (expiry + 60))
+    const { issued: store, ledger } = createMemoryStore(clock)
+    const stuck = createStuckTransfers({ store, clock })
+    const both = [challengeOf(1), challengeOf(2, { expiresAt: seconds(expiry + 120) })] as const
+    for (const challenge of both) await ledger.issue(challenge)
     await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
-    await found(1, transferOf(1), transferOf(2))
-    await account.round(signal)
-    const stuck = async () => (await account.stuck(9)).map((address) => address.stuck)
-    expect(await stuck()).toEqual([1000n])
-    await store.mark(addressOf(1), 2n, 'counted')
-    expect(await stuck()).toEqual([1000n])
-    await store.mark(addressOf(1), 2n, 'minted')
-    expect(await stuck()).toEqual([])
-  })
-
-  it('keeps past its retention what is under way or worth a mint, and no dust', async () => {
-    const { account, store, found } = accounting()
-    await found(1, transferOf(1))
-    await found(2, transferOf(2, 3n), transferOf(3, 4n))
-    await found(3, transferOf(4, 999n), transferOf(5, 1n))
-    await account.round(signal)
-    const matter = (address: number) =>
-      store.transfersTo(addressOf(address)).then((transfers) => account.matter(addressOf(address), transfers))
-    expect(await Promise.all([1, 2, 3].map(matter))).toEqual([true, false, true])
+    await ledger.accept(nonceOf(1), burnOf(1))
+    for (const leaf of [1, 2]) await store.putTransfer(addressOf(1), transferOf(leaf), expiry)
+    await store.putTransfer(addressOf(2), transferOf(3, 70n), expiry)
+    const shown = async () =>
+      (await stuck(9)).map(({ challengeNonce, stuck: left }) => [challengeNonce, left])
+    // The other one may still be presented.
+    expect(await shown()).toEqual([[nonceOf(1), 1000n]])
+    clock.advance(120_000)
+    const other = [nonceOf(2), 70n]
+    expect(await shown()).toEqual([other, [nonceOf(1), 1000n]])
+    expect(await stuck(1)).toMatchObject([{ payTo: addressOf(2) }])
+    const second = { challenge: challengeOf(1), burn: transferOf(2) }
+    await store.mark([second], 'counted')
+    expect(await shown()).toEqual([other, [nonceOf(1), 1000n]])
+    await store.mark([second], 'minted')
+    expect(await shown()).toEqual([other])
   })
 })

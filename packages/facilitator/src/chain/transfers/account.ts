@@ -2,7 +2,7 @@
  * Takes found transfers to their end. Presented ones are accepted. The largest of the others is recorded and
  * minted. Money that one proof cannot bring is kept and shown.
  */
-import { type Address, type ChallengeNonce, unreachable } from '@svc-zerc20/protocol'
+import { type Address, unreachable } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Books } from '../../payment/books.js'
 import { isOnChain, type OnChainDeps, recordFound } from '../../payment/found/found-burn.js'
@@ -20,7 +20,6 @@ import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import { acceptedEvent, type Report } from '../../payment/report.js'
 import { replaceClaimed } from '../../payment/settle/replace-claimed.js'
 import type { IssuedStore } from './issued-store.js'
-import { createStuck, type Stuck } from './stuck.js'
 
 /** Seconds until an address is looked at again when an obstacle stands in the way. */
 const againSeconds = 60
@@ -31,11 +30,8 @@ type Found = {
   readonly transfers: readonly FoundTransfer[]
 }
 
-type LookedAt = {
-  /** When to look again. Absent when the address is done. */
-  readonly again?: number
-  readonly isRecorded?: boolean
-}
+/** When to look again. Absent when the address is done. */
+type LookedAt = { readonly again?: number }
 
 /** Throws when the node cannot tell what became of a transfer. */
 type LookAt = (found: Found) => Promise<LookedAt>
@@ -54,14 +50,12 @@ type LookAtDeps = OnChainDeps & {
 /** After this many addresses that cannot be looked at, the node is at fault: the others wait for the next round. */
 const failuresMax = 8
 
-export type AccountTransfers = Stuck & {
+export type AccountTransfers = {
   /**
-   * Looks at a bounded number of addresses whose time has come, and returns the payments whose burns it
-   * recorded. An address that cannot be looked at does not hold up the others.
+   * Looks at a bounded number of addresses whose time has come, and returns what failed. An address that cannot be looked
+   * at does not hold up the others.
    */
-  round(
-    signal: AbortSignal,
-  ): Promise<{ readonly recorded: readonly ChallengeNonce[]; readonly failures: readonly unknown[] }>
+  round(signal: AbortSignal): Promise<readonly unknown[]>
 }
 
 export type AccountDeps = Omit<LookAtDeps, 'store' | 'now'> & {
@@ -75,31 +69,27 @@ export function createAccountTransfers(deps: AccountDeps): AccountTransfers {
   const now = () => Math.floor(deps.clock.now() / 1000)
   const lookAt = createLookAt({ ...deps, now })
 
-  async function lookAtDue(payTo: Address): Promise<LookedAt & { readonly nonce?: ChallengeNonce }> {
+  async function lookAtDue(payTo: Address): Promise<LookedAt> {
     const [challenge] = await store.find([payTo])
     const transfers = challenge ? await store.transfersTo(payTo) : []
     if (!challenge || transfers.length === 0) return {}
     const payment = await ledger.books.find(challenge.nonce)
-    return { nonce: challenge.nonce, ...(await lookAt({ challenge, payment, transfers })) }
+    return lookAt({ challenge, payment, transfers })
   }
 
   return {
-    ...createStuck({ ...deps, now }),
-
     async round(signal) {
-      const recorded: ChallengeNonce[] = []
       const failures: unknown[] = []
       for (const at of await store.due(now(), deps.addressesPerRoundMax)) {
         signal.throwIfAborted()
         if (failures.length === failuresMax) break
-        const looked = await lookAtDue(at.payTo).catch((error: unknown) => {
+        const { again } = await lookAtDue(at.payTo).catch((error: unknown) => {
           failures.push(error)
-          return { again: now() + againSeconds, nonce: undefined, isRecorded: false }
+          return { again: now() + againSeconds }
         })
-        await store.lookedAt(at, looked.again)
-        if (looked.nonce && looked.isRecorded) recorded.push(looked.nonce)
+        await store.lookedAt(at, again)
       }
-      return { recorded, failures }
+      return failures
     },
   }
 }
@@ -110,7 +100,7 @@ function createLookAt(deps: LookAtDeps): LookAt {
   const { presentedLateSecondsMax } = limits
   return async (found) => {
     const { challenge, payment, transfers } = found
-    if (await replaceLost(deps, found)) return { isRecorded: true }
+    if (await replaceLost(deps, found)) return {}
     // Other transfers may lie beside it, so the address is looked at again.
     if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
     const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
@@ -135,7 +125,7 @@ async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): P
       if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
       await recordFound(deps, challenge, verdict.burn, verdict.reason)
       await keepIfStuck(deps, challenge, transfers)
-      return { isRecorded: true }
+      return {}
     case 'nothing':
       await keepIfStuck(deps, challenge, transfers)
       return {}

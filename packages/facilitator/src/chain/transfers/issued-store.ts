@@ -3,9 +3,9 @@
  * the block up to which the token's transfers were followed.
  */
 import type { Address } from '@svc-zerc20/protocol'
-import type { Epoch } from '../../payment/epochs/epoch.js'
+import type { BatchPorts } from '../../payment/epochs/ports.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import type { Challenge } from '../../payment/records.js'
+import type { Challenge, Payment } from '../../payment/records.js'
 
 export type { FoundTransfer }
 
@@ -24,29 +24,26 @@ export type FollowedBlock = Checkpoint & {
   readonly earlier?: readonly Checkpoint[]
 }
 
-export type IssuedStore = {
+/** The transfers to addresses of an epoch are asked for, and marked, by batch mints. */
+export type IssuedStore = Pick<BatchPorts, 'found' | 'mark' | 'followedLeaves'> & {
   /** The challenge of each of these addresses, in order. */
   find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
   /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
   firstBlock(): Promise<bigint | undefined>
   /**
    * Forgets challenges that nobody paid and that were issued before this second, with the transfers to them: oldest first,
-   * and at most `countMax`. Those whose transfers matter are kept.
+   * and at most `countMax`. Those with money that is worth a mint, from `dustBelow` on, are kept.
    */
-  forget(issuedBefore: number, countMax: number, matter: DoTransfersMatter): Promise<number>
+  forget(issuedBefore: number, countMax: number, dustBelow: bigint): Promise<number>
 
   followed(): Promise<FollowedBlock | undefined>
   setFollowed(block: FollowedBlock): Promise<void>
 
   /** Keeps a transfer and has its address looked at from `dueAt` on. */
   putTransfer(payTo: Address, transfer: FoundTransfer, dueAt: number): Promise<'kept' | 'known' | 'full'>
-  /** Remembers that a batch counts, or has minted, the transfer at this leaf. It stays while its address does. */
-  mark(payTo: Address, leafIndex: bigint, beside: 'counted' | 'minted'): Promise<void>
   transfersTo(payTo: Address): Promise<readonly FoundTransfer[]>
-  /** Transfers that are kept of the addresses of an epoch. */
-  transfersOf(epoch: Epoch): Promise<readonly EpochTransfer[]>
-  /** Everything that is kept, address by address. */
-  kept(): AsyncIterable<{ readonly payTo: Address; readonly transfers: readonly FoundTransfer[] }>
+  /** Every payment to whose address transfers are kept, in the order of the addresses. */
+  kept(): AsyncIterable<{ readonly payment: Payment; readonly transfers: readonly FoundTransfer[] }>
   /** Addresses that are due, at most `countMax`, each with the second since when. */
   due(now: number, countMax: number): Promise<readonly { payTo: Address; dueAt: number }[]>
   /** The address is looked at again at `dueAt`, or not again before another transfer comes. */
@@ -56,10 +53,6 @@ export type IssuedStore = {
   /** Drops transfers in blocks after this one: a reorg may have taken them. */
   dropTransfersAfter(block: number): Promise<void>
 }
-
-export type EpochTransfer = { readonly challenge: Challenge; readonly transfer: FoundTransfer }
-
-export type DoTransfersMatter = (payTo: Address, transfers: readonly FoundTransfer[]) => Promise<boolean>
 
 /**
  * The smallest transfer, when it is smaller than the new one and makes room for it: a single proof mints only the largest.

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { type FollowedRound, startTransferLoop } from './round.js'
+import { startTransferLoop } from './round.js'
 
-const ended = (...failures: readonly Error[]): FollowedRound => ({ recorded: [], isDone: true, failures })
+const ended = (...failures: readonly Error[]) => failures
 
 /** Runs the loop over these rounds, without waiting; says how long it paused after each and what failed. */
-async function run(rounds: readonly (FollowedRound | Error)[]) {
+async function run(rounds: readonly (readonly Error[] | Error)[]) {
   const left = [...rounds]
   const pauses: number[] = []
   const failures: unknown[] = []

@@ -1,5 +1,5 @@
 /** Rounds over the token's transfers: follow, account for what was found, forget, count. */
-import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
+import { backOffMs } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../../payment/loop.js'
 import type { Clock } from '../../payment/ports.js'
 import type { AccountTransfers } from './account.js'
@@ -7,57 +7,43 @@ import type { Follow } from './follow.js'
 import type { IssuedStore } from './issued-store.js'
 import type { StuckCount } from './stuck.js'
 
-export type FollowedRound = {
-  /** The payments whose burns were recorded. */
-  readonly recorded: readonly ChallengeNonce[]
-  /** True when the newest block that is deep enough was reached, and no address is left to look at now. */
-  readonly isDone: boolean
-  readonly failures: readonly unknown[]
-}
-
 /**
  * Runs every stage, each as far as it gets: a chain that cannot be read does not stop the accounting, and the
- * other way round. Throws only when the signal aborts or the store refuses.
+ * other way round. Returns what failed. Throws only when the signal aborts.
  */
-export type TransferRound = (signal: AbortSignal) => Promise<FollowedRound>
+export type TransferRound = (signal: AbortSignal) => Promise<readonly unknown[]>
 
 export function createTransferRound(deps: {
-  readonly store: Pick<IssuedStore, 'due' | 'forget'>
+  readonly store: Pick<IssuedStore, 'forget'>
   readonly follow: Pick<Follow, 'round'>
-  readonly account: Pick<AccountTransfers, 'round' | 'matter'>
+  readonly account: AccountTransfers
   readonly stuckCount: Pick<StuckCount, 'refresh'>
   readonly clock: Pick<Clock, 'now'>
   /** How long an issued address is remembered. */
   readonly retentionSeconds: number
   readonly addressesForgottenAtOnce: number
+  /** Less than this is not worth a mint. */
+  readonly dustBelow: bigint
 }): TransferRound {
   const { store, follow, account, stuckCount } = deps
-  const nowSeconds = () => deps.clock.now() / 1000
-
   return async (signal) => {
     const failures: unknown[] = []
-    const attempt = async <T>(stage: () => Promise<T>): Promise<T | undefined> => {
+    const attempt = async (stage: () => Promise<unknown>): Promise<void> => {
       try {
-        return await stage()
+        await stage()
       } catch (error) {
         signal.throwIfAborted()
         failures.push(error)
-        return undefined
       }
     }
-    const followed = await attempt(() => follow.round(signal))
-    const accounted = await attempt(() => account.round(signal))
+    await attempt(() => follow.round(signal))
+    await attempt(async () => failures.push(...(await account.round(signal))))
     await attempt(() => {
-      const issuedBefore = Math.floor(nowSeconds() - deps.retentionSeconds)
-      return store.forget(issuedBefore, deps.addressesForgottenAtOnce, account.matter)
+      const issuedBefore = Math.floor(deps.clock.now() / 1000 - deps.retentionSeconds)
+      return store.forget(issuedBefore, deps.addressesForgottenAtOnce, deps.dustBelow)
     })
     await attempt(() => stuckCount.refresh())
-    const [due] = await store.due(Math.floor(nowSeconds()), 1)
-    return {
-      recorded: accounted?.recorded ?? [],
-      isDone: followed === 'followed' && due === undefined,
-      failures: [...failures, ...(accounted?.failures ?? [])],
-    }
+    return failures
   }
 }
 
@@ -83,7 +69,7 @@ export function startTransferLoop(deps: {
 /** Runs one round. Several failures of a round are told as one. */
 async function failureOf(round: TransferRound, signal: AbortSignal): Promise<unknown> {
   try {
-    const [first, ...more] = (await round(signal)).failures
+    const [first, ...more] = await round(signal)
     return more.length === 0
       ? first
       : new AggregateError([first, ...more], `${first}, and ${more.length} more`)

@@ -1,12 +1,16 @@
 /** `svc-facilitator admin …`: the administrative surface of a running daemon on the command line. */
 
 import { exitCodes } from '@svc-zerc20/daemon'
+import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import { readConfigFile } from '../../config/config.js'
 import type { Environment } from '../../config/secrets/environment.js'
+import * as Listen from '../../config/settings.js'
 import * as feeSchemas from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
-import { type Ask, type Common, createAsk, type Place } from './ask.js'
+import { type AdminClient, createAdminClient } from './client.js'
+import { printAnswer } from './print.js'
 
 const adminHelp = `
 The token comes from SVC_ADMIN_TOKEN and from nowhere else: an argument would show in the list of processes.
@@ -22,8 +26,34 @@ Exit codes:
   ${exitCodes.mistake}   refused: wrong token, no such payment, a mistake on the command line
   ${exitCodes.tryAgain}  no daemon answers there`
 
+/** Where the daemon is: its address, or the configuration that names it. */
+type Target = { readonly url?: string | undefined; readonly config?: string | undefined }
+
+/** Options that every verb has. */
+type Common = Target & { readonly json: boolean }
+
+function clientOf({ url, config: file }: Target, env: Environment): AdminClient {
+  const token = env.SVC_ADMIN_TOKEN
+  if (url !== undefined || file === undefined)
+    return createAdminClient({ url: url ?? 'http://127.0.0.1:4032', token })
+  const { host, port } = readConfigFile(file).values.listen
+  if (host === undefined || !port)
+    throw new SvcError('config_invalid', `${file} does not say where the daemon listens`)
+  return createAdminClient({ url: Listen.urlOf({ host, port }), token })
+}
+
+/** Prints an answer, as tables or as JSON. */
+type Show = (options: Common, ask: (client: AdminClient) => Promise<unknown>) => Promise<void>
+
+const showing =
+  (env: Environment): Show =>
+  async ({ json, ...target }, ask) => {
+    const answer = await ask(clientOf(target, env))
+    process.stdout.write(json ? `${JSON.stringify(answer, undefined, 2)}\n` : printAnswer(Object(answer)))
+  }
+
 /** Adds the options that say where the daemon is. */
-const withPlace = (command: Command): Command =>
+const withTarget = (command: Command): Command =>
   command
     .option('--url <url>', 'where the daemon listens (default: "http://127.0.0.1:4032")')
     .option('--config <file>', 'take the address from this configuration file instead')
@@ -40,15 +70,15 @@ export function registerAdminCommands(program: Command, env: Environment): void 
     .description('ask or steer a running daemon through its administrative surface')
     .addHelpText('after', adminHelp)
   const verb: Verb = (name, description) =>
-    withPlace(admin.command(name).description(description)).option(
+    withTarget(admin.command(name).description(description)).option(
       '--json',
       'print the answer as JSON',
       false,
     )
-  const { show, tell } = createAsk(env)
+  const show = showing(env)
   const get = (command: Command, path: string, schema: z.ZodType) =>
     command.action(({ url, config, json, ...query }: Query) =>
-      show({ url, config, json }, schema, (client) => client.get(path, query)),
+      show({ url, config, json }, (client) => client.get(path, schema, query)),
     )
   const page = (command: Command) =>
     command
@@ -64,8 +94,8 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees)
   const challenges = page(verb('challenges', 'open challenges, newest first, and their cap'))
   get(challenges, '/challenges', schemas.challengePage)
-  withPlace(admin.command('metrics').description('every series, as Prometheus reads them')).action(
-    (place: Place) => tell(place, (client) => client.text('/metrics')),
+  withTarget(admin.command('metrics').description('every series, as Prometheus reads them')).action(
+    async (target: Target) => void process.stdout.write(await clientOf(target, env).text('/metrics')),
   )
   const payments = verb('payments', 'payments, newest first')
     .option('--phase <phase>', 'open, expired, accepted or finalized')
@@ -78,18 +108,18 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   registerIssuanceVerbs(verb, show)
 }
 
-function registerPaymentVerbs(verb: Verb, show: Ask['show']): void {
+function registerPaymentVerbs(verb: Verb, show: Show): void {
   verb('payment', 'one payment and its turns')
     .argument('<nonce>', 'challenge nonce')
     .action((nonce: string, options: Common) =>
-      show(options, schemas.paymentTimeline, (client) => client.get(pathOf(nonce))),
+      show(options, (client) => client.get(pathOf(nonce), schemas.paymentTimeline)),
     )
 
   verb('retry', 'try the mint of a payment again now')
     .argument('<nonce>', 'challenge nonce')
     .addHelpText('after', `\n${schemas.mintRetry.description}`)
     .action((nonce: string, options: Common) =>
-      show(options, schemas.mintRetry, (client) => client.post(`${pathOf(nonce)}/retry`)),
+      show(options, (client) => client.post(`${pathOf(nonce)}/retry`, schemas.mintRetry)),
     )
 
   verb(
@@ -100,19 +130,19 @@ function registerPaymentVerbs(verb: Verb, show: Ask['show']): void {
     .requiredOption('--yes', 'the note on privacy below was read')
     .addHelpText('after', `${closeHelp}\n\n${schemas.epochClose.description}`)
     .action((nonce: string, { yes: _, ...options }: Common & { yes: boolean }) =>
-      show(options, schemas.epochClose, (client) => client.post(`${pathOf(nonce)}/close-epoch`)),
+      show(options, (client) => client.post(`${pathOf(nonce)}/close-epoch`, schemas.epochClose)),
     )
 }
 
-function registerIssuanceVerbs(verb: Verb, show: Ask['show']): void {
+function registerIssuanceVerbs(verb: Verb, show: Show): void {
   verb('pause', 'issue no new challenges; everything under way goes on')
     .option('--message <text>', 'why, in one line; whoever asks for a challenge is told')
     .action(({ message, ...options }: Common & { message?: string }) =>
-      show(options, schemas.issuance, (client) => client.post('/pause', { message })),
+      show(options, (client) => client.post('/pause', schemas.issuance, { message })),
     )
 
   verb('resume', 'issue challenges again').action((options: Common) =>
-    show(options, schemas.issuance, (client) => client.post('/resume')),
+    show(options, (client) => client.post('/resume', schemas.issuance)),
   )
 }
 
@@ -142,7 +172,7 @@ Exit codes:
 
 /** Adds the command `sweep`. */
 export function registerSweepCommand(program: Command, env: Environment): void {
-  withPlace(
+  withTarget(
     program
       .command('sweep')
       .description('have a running daemon send the fees that are due to their recipient'),
@@ -151,9 +181,9 @@ export function registerSweepCommand(program: Command, env: Environment): void {
     .option('--json', 'print the answer as JSON', false)
     .addHelpText('after', sweepHelp)
     .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>
-      createAsk(env).show(options, feeSchemas.sweepAnswer, async (client) => {
-        const answer = await client.post('/fees/sweep', { dryRun: `${dryRun}` })
-        if (Object(answer).sweep === 'failed') process.exitCode = exitCodes.tryAgain
+      showing(env)(options, async (client) => {
+        const answer = await client.post('/fees/sweep', feeSchemas.sweepAnswer, { dryRun: `${dryRun}` })
+        if (answer.sweep === 'failed') process.exitCode = exitCodes.tryAgain
         return answer
       }),
     )

@@ -47,7 +47,7 @@ function setup(
   chain: Partial<AuditChain> = {},
 ): [AuditBooks, AuditChain] {
   return [
-    { payments, odd: { unmatched: [], stuck: [] }, fees: noFees, ...books },
+    { payments, odd: { unmatched: [], stuck: [] }, fees: noFees, relayer: payTo(7), ...books },
     {
       balances: new Map(payments.map((payment) => [payment.payTo, BigInt(payment.burn?.value ?? 0)])),
       mints: payments.filter(({ mint }) => mint).map(({ issuedAt }) => mintOf(issuedAt)),

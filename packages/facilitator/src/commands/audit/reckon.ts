@@ -10,6 +10,8 @@ export type AuditBooks = {
   readonly payments: readonly BookedPayment[]
   readonly odd: Pick<z.infer<typeof schemas.oddBurns>, 'unmatched' | 'stuck'>
   readonly fees: Pick<z.infer<typeof feeSchemas.fees>, 'treasury' | 'due' | 'underWay' | 'swept'>
+  /** The account that relays burns. */
+  readonly relayer: string
 }
 
 type ChainTransaction = {
@@ -17,7 +19,7 @@ type ChainTransaction = {
   readonly value: bigint
   /** Whether its block is in the period. */
   readonly isIn: boolean
-  /** What is young may be on its way into the books of a daemon that runs. */
+  /** What is young may be on its way into the books. */
   readonly isYoung: boolean
 }
 
@@ -121,10 +123,10 @@ const isEarned = ({ acceptedAt, mint }: BookedPayment): boolean =>
 function burnsOf({ burn, late, challengeNonce, mint }: BookedPayment, { odd }: AuditBooks) {
   const stuck = odd.stuck?.find((address) => address.challengeNonce === challengeNonce)
   const transfers = [burn, late, ...(stuck?.transfers ?? [])].flatMap((transfer) => transfer ?? [])
-  const byPlace = new Map(
+  const byLeaf = new Map(
     transfers.map(({ transaction, leafIndex, value }) => [`${transaction} ${leafIndex}`, BigInt(value)]),
   )
-  const known = [...byPlace.values()].reduce((total, value) => total + value, 0n)
+  const known = [...byLeaf.values()].reduce((total, value) => total + value, 0n)
   const owed = BigInt((mint ? late?.value : (burn?.value ?? late?.value)) ?? 0n)
   return { known, owed }
 }

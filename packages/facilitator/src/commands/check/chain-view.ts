@@ -4,7 +4,7 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { createCoalescer } from '../../chain/coalesce.js'
-import { checkLimits } from './limits.js'
+import { limits } from '../../config/limits.js'
 
 type View = 'view' | 'pure'
 
@@ -31,7 +31,7 @@ const delegationPrefix = '0xef0100'
 export function createChainView(rpc: JsonRpc): ChainView {
   const calls = createCoalescer<RpcCall, RpcAnswer>({
     run: (questions) => rpc.batch(questions),
-    batchMax: checkLimits.callsPerBatchMax,
+    batchMax: limits.checkCallsPerBatch,
     inFlightMax: 1,
   })
 

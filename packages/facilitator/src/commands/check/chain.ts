@@ -2,13 +2,13 @@
 import { quantityOf } from '@svc-zerc20/evm'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
-import { type Finding, format } from '../../config/finding.js'
+import { type Finding, fail, format, ok, outage, warn } from '../../config/finding.js'
+import { limits } from '../../config/limits.js'
 import type { Clock } from '../../payment/ports.js'
 import type { ChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { type KeyAddresses, probeFee } from './fee.js'
 import { judgeCosts, probeFunds } from './funds.js'
-import { checkLimits } from './limits.js'
 import { type Minting, probeMinting } from './minting/minting.js'
 
 export async function probeChain(deps: {
@@ -19,7 +19,7 @@ export async function probeChain(deps: {
   keys: KeyAddresses
   clock: Pick<Clock, 'now'>
   /** Folders to search for proving keys when the configuration names none. */
-  places: readonly string[]
+  keyFolders: readonly string[]
 }): Promise<Minting> {
   const { view, keys } = deps
   const nothing: Minting = { findings: [], artifacts: deps.config.zerc20.artifacts }
@@ -31,7 +31,7 @@ export async function probeChain(deps: {
     })),
     probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
     probeFee(view, deps.config, keys).catch((error) => [unanswered(error)]),
-    probeMinting(view, deps.config, deps.places).catch((error) => ({
+    probeMinting(view, deps.config, deps.keyFolders).catch((error) => ({
       ...nothing,
       findings: [unanswered(error)],
     })),
@@ -46,7 +46,7 @@ export async function probeChain(deps: {
 
 function unanswered(error: unknown): Finding {
   if (!(error instanceof SvcError)) throw error
-  return { level: 'fail', key: 'network.rpc_url', message: error.message, start: 'later' }
+  return outage('network.rpc_url', error.message)
 }
 
 /** Removes repeated findings: when the shared round trip fails, every question reports it. */
@@ -67,16 +67,12 @@ async function probeNode(
   const chainId = Number(reported)
   if (network.chain_id !== undefined && chainId !== network.chain_id) {
     const message = `is ${network.chain_id}, but the RPC reports ${chainId}; the contracts were not checked`
-    return { findings: [{ level: 'fail', key: 'network.chain_id', message }], wrongChain: true }
+    return { findings: [fail('network.chain_id', message)], wrongChain: true }
   }
   const { timestamp, number } = (block ?? {}) as { timestamp?: unknown; number?: unknown }
   const head = numberOf('eth_getBlockByNumber', number)
   const behindSeconds = numberOf('eth_getBlockByNumber', timestamp) - Math.floor(clock.now() / 1000)
-  const answered: Finding = {
-    level: 'ok',
-    key: 'network.rpc_url',
-    message: `chain ${chainId}, newest block ${head}`,
-  }
+  const answered = ok('network.rpc_url', `chain ${chainId}, newest block ${head}`)
   const time = judgeTime({
     behindSeconds,
     ttlSeconds: settlement.challenge_ttl_seconds ?? 0,
@@ -94,19 +90,15 @@ export function judgeTime(facts: {
 }): Finding[] {
   const key = 'clock'
   const { behindSeconds, ttlSeconds } = facts
-  const failSeconds = Math.max(ttlSeconds / 2, checkLimits.clockFailSecondsMin)
-  if (behindSeconds > checkLimits.clockBehindWarnSeconds) {
+  const failSeconds = Math.max(ttlSeconds / 2, limits.clockSkewSecondsMin)
+  if (behindSeconds > limits.clockBehindWarnSeconds) {
     const message = `this machine is ${behindSeconds} s behind the chain; set its clock`
-    return behindSeconds > failSeconds
-      ? [{ level: 'fail', key, message, start: 'later' }]
-      : [{ level: 'warn', key, message }]
+    return [behindSeconds > failSeconds ? outage(key, message) : warn(key, message)]
   }
   const age = -behindSeconds
-  if (facts.onDemand || age <= checkLimits.blockAgeWarnSeconds) return []
+  if (facts.onDemand || age <= limits.blockAgeWarnSeconds) return []
   const message = `the newest block is ${age} s old: the node lags, the chain stands, or this machine's clock is ahead`
-  return age > Math.max(failSeconds, checkLimits.blockAgeWarnSeconds)
-    ? [{ level: 'fail', key, message, start: 'later' }]
-    : [{ level: 'warn', key, message }]
+  return [age > Math.max(failSeconds, limits.blockAgeWarnSeconds) ? outage(key, message) : warn(key, message)]
 }
 
 async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {

@@ -6,7 +6,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../../config/config.js'
 import { hasCredentials } from '../../config/credentials.js'
-import { type Finding, isFailure } from '../../config/finding.js'
+import { type Finding, fail, isFailure, ok, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import { configTables } from '../../config/schema.js'
 import type { Environment } from '../../config/secrets/environment.js'
@@ -19,11 +19,10 @@ import type { KeyAddresses } from './fee.js'
 import { probeForeignCounts } from './foreign-counts.js'
 import { probeHistory } from './history.js'
 import { probeIndexer } from './indexer.js'
-import { type InspectJournal, type JournalAccounts, probeJournal } from './journal.js'
-import { checkLimits } from './limits.js'
+import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
-import { usualPlaces } from './minting/find-artifacts.js'
+import { usualKeyFolders } from './minting/find-artifacts.js'
 import { probePool } from './minting/pool.js'
 
 export type CheckReport = {
@@ -37,19 +36,18 @@ export async function check(deps: {
   file: string
   env: Environment
   clock: Pick<Clock, 'now'>
-  inspectJournal?: InspectJournal
-  /** The daemon may run meanwhile: its port is no failure then. */
-  isBeside?: boolean
-  /** Whether the command that follows listens. Default: it does. */
-  listens?: boolean
-  /** Whether the speed of this machine is measured, which takes half a second of a processor. Default: it is not. */
-  measures?: boolean
-  /** Folders to search for proving keys when the file names none. Default: the usual places. */
-  places?: readonly string[]
+  /**
+   * What follows. `start` and `recover` lock and read the journal themselves, and `recover` does not listen. After `check`
+   * comes nothing, and a daemon may run beside it. Default: `start`.
+   */
+  command?: 'check' | 'start' | 'recover'
+  /** Folders to search for proving keys when the file names none. Default: the usual ones. */
+  keyFolders?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
   if (!reading.isRead) return { findings: reading.findings, ready: undefined }
   const { config } = reading
+  const { command = 'start' } = deps
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)
   const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
@@ -63,20 +61,28 @@ export async function check(deps: {
       keys,
       clock: deps.clock,
       // Other profiles finalize nothing, so no keys are searched for.
-      places: reading.values.profile === 'local' ? (deps.places ?? usualPlaces(deps.file, journalFile)) : [],
+      keyFolders:
+        reading.values.profile === 'local'
+          ? (deps.keyFolders ?? usualKeyFolders(deps.file, journalFile))
+          : [],
     }),
     probeIndexer(reading.values.network.indexer_url),
-    probeJournal(journalFile, deps.inspectJournal, {
-      seed: seed && seedFingerprint(seed),
-      accounts: view && keys ? accountsOf(view, keys) : {},
-      foreignCounts: (epochs) => probeForeignCounts(rpc, reading.values, { keys, seed }, epochs),
-    }),
+    probeJournal(
+      journalFile,
+      command !== 'check'
+        ? undefined
+        : {
+            seed: seed && seedFingerprint(seed),
+            accounts: view && keys ? accountsOf(view, keys) : {},
+            foreignCounts: (epochs) => probeForeignCounts(rpc, reading.values, { keys, seed }, epochs),
+          },
+    ),
     probeHistory(deps.env, reading.values, deps.clock),
-    deps.listens === false ? [] : probeListen(reading.values, { isBeside: deps.isBeside ?? false }),
+    command === 'recover' ? [] : probeListen(reading.values, { isBeside: command === 'check' }),
   ])
   const [chain, indexer, journal, history, listen] = await probes.finally(() => rpc?.close())
   // Proof of work that nobody chose is that of the keys.
-  const isChosen = reading.lineOf('zerc20.pow_bits') !== undefined
+  const isChosen = reading.isGiven('zerc20.pow_bits')
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
   const values = withZerc20(reading.values, ofKeys)
   const artifacts = await probeArtifacts(values, chain.artifacts)
@@ -92,9 +98,9 @@ export async function check(deps: {
     ...journal,
     ...history,
     ...artifacts,
-    ...probePool(values, chain.powBits, deps.measures ? deps.clock : undefined),
+    ...(command === 'check' ? probePool(values, deps.clock) : []),
     ...listen,
-  ].map((finding) => withLine(finding, reading))
+  ]
   const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
   const resolved = config && withZerc20(config, { ...found, ...ofKeys })
   return { findings, ready: resolved && secrets && { config: resolved, secrets } }
@@ -128,12 +134,11 @@ const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses =>
 function judgeFile(file: string, { config, findings }: ConfigReading): readonly Finding[] {
   if (!config || findings.some(isFailure)) return findings
   const { name, acceptsPayments } = profileOf(config)
-  const read: Finding = { level: 'ok', key: file, message: `read; profile ${name}` }
   const gated = `is ${name}: the daemon answers, but accepts no payments; only "local" does`
   return [
-    read,
+    ok(file, `read; profile ${name}`),
     ...findings,
-    ...(acceptsPayments ? [] : [{ level: 'warn', key: 'profile', message: gated } as const]),
+    ...(acceptsPayments ? [] : [warn('profile', gated)]),
   ]
 }
 
@@ -144,40 +149,27 @@ function judgePlaceholders(config: PartialConfig): Finding[] {
   return configTables
     .flatMap(({ keys }) => keys)
     .filter(({ path, sample }) => /^"0x[0-9a-f]{40}"$/.test(sample) && sample === `"${valueAt(path)}"`)
-    .map(({ path }) => ({
-      level: 'fail',
-      key: path,
-      message: 'is the placeholder of the sample; put your own address',
-    }))
+    .map(({ path }) => fail(path, 'is the placeholder of the sample; put your own address'))
 }
 
 function judgeLifetime({ settlement }: PartialConfig): Finding[] {
   const { challenge_ttl_seconds: seconds = 0 } = settlement
-  const { offerSecondsMax } = checkLimits
+  const { offerSecondsMax } = limits
   if (seconds <= offerSecondsMax) return []
   const message = `is ${seconds}: payers sign for no offer that lives longer than ${offerSecondsMax} s, so nobody could pay without gas`
-  return [{ level: 'warn', key: 'settlement.challenge_ttl_seconds', message }]
+  return [warn('settlement.challenge_ttl_seconds', message)]
 }
 
 function judgeUrls({ network }: PartialConfig): Finding[] {
+  const message =
+    'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only'
   return (['rpc_url', 'indexer_url', 'decider_url'] as const)
     .filter((name) => hasCredentials(network[name] ?? ''))
-    .map((name) => ({
-      level: 'warn',
-      key: `network.${name}`,
-      message:
-        'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only',
-    }))
+    .map((name) => warn(`network.${name}`, message))
 }
 
 function judgeLog({ log }: PartialConfig): Finding[] {
   if (!log.link_mints) return []
   const message = 'is true: whoever can read the log can tell which mint paid for which burn'
-  return [{ level: 'warn', key: 'log.link_mints', message }]
-}
-
-/** Adds the line of the configuration key that a finding is about. */
-function withLine(finding: Finding, { lineOf }: ConfigReading): Finding {
-  const line = finding.line ?? (finding.level === 'ok' ? undefined : lineOf(finding.key))
-  return line === undefined ? finding : { ...finding, line }
+  return [warn('log.link_mints', message)]
 }

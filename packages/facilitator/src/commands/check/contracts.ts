@@ -10,17 +10,10 @@ import {
 import { type Address, parseAddress, TypedData, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
 import { emptyRoots, emptyTreeRoot, treeHeight, upstreamPowBits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../config/config.js'
-import type { Finding } from '../../config/finding.js'
+import { type Finding, fail, ok, warn } from '../../config/finding.js'
 import type { ChainView } from './chain-view.js'
 
 type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
-
-const finding =
-  (level: Finding['level']) =>
-  (key: string, message: string): Finding => ({ level, key, message })
-const ok = finding('ok')
-const warn = finding('warn')
-const fail = finding('fail')
 
 /** Asks all contracts. Addresses that the configuration lacks are skipped. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {

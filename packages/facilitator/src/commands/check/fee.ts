@@ -2,7 +2,7 @@
 import { feeSplitterRuntime, type Immutables, readRuntime } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
-import type { Finding } from '../../config/finding.js'
+import { type Finding, fail, ok } from '../../config/finding.js'
 import type { ChainView } from './chain-view.js'
 
 /** The addresses of the two keys; undefined when a key is missing or malformed. */
@@ -16,8 +16,6 @@ export type KeyAddresses =
   | undefined
 
 type Fee = NonNullable<PartialConfig['fee']>
-
-const fail = (key: string, message: string): Finding => ({ level: 'fail', key, message })
 
 export async function probeFee(
   view: ChainView,
@@ -52,8 +50,7 @@ async function probeSplitter(
   if (problems.length > 0) return problems
   const { provider, feeRecipient, bps, payerPays } = terms
   const share = `${bps} basis points ${payerPays ? 'on top of' : 'out of'} the price`
-  const message = `pays the provider ${toChecksum(provider)}, and ${share} to ${toChecksum(feeRecipient)}`
-  return [{ level: 'ok', key, message }]
+  return [ok(key, `pays the provider ${toChecksum(provider)}, and ${share} to ${toChecksum(feeRecipient)}`)]
 }
 
 type SplitterTerms = {
@@ -124,6 +121,5 @@ function judgeCustody(
     const message = 'is also SVC_TREASURY_PK: its burns and mints would displace the transfers of fees'
     return [fail('SVC_RELAYER_PK', message)]
   }
-  const message = `the treasury's key sends the fee on to ${toChecksum(recipient)}`
-  return [{ level: 'ok', key: 'fee.recipient', message }]
+  return [ok('fee.recipient', `the treasury's key sends the fee on to ${toChecksum(recipient)}`)]
 }

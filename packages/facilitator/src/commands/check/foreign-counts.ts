@@ -2,7 +2,7 @@
 import type { JsonRpc } from '@svc-zerc20/evm'
 import { createBatchCounts } from '../../chain/batch-counts.js'
 import type { PartialConfig } from '../../config/config.js'
-import type { Finding } from '../../config/finding.js'
+import { type Finding, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import type { Epoch, EpochLeaf } from '../../payment/epochs/epoch.js'
 import { findForeignCount } from '../../payment/epochs/others.js'
@@ -10,7 +10,6 @@ import { createRecipientHashes } from '../../proving/burn-secrets.js'
 import { epochsUnderWay, paymentsOfEpoch } from '../../store/ports/operator-questions.js'
 import type { Step } from '../../store/sql.js'
 import type { KeyAddresses } from './fee.js'
-import { checkLimits } from './limits.js'
 
 /** An epoch of the ledger with its burns. */
 export type EpochBurns = { readonly epoch: Epoch; readonly leaves: readonly EpochLeaf[] }
@@ -48,7 +47,7 @@ export async function probeForeignCounts(
     logSpanBlocksMax: limits.logSpanBlocksMax,
   })
   const findings: Finding[] = []
-  for (const { epoch, leaves } of epochs.slice(0, checkLimits.epochsMax)) {
+  for (const { epoch, leaves } of epochs.slice(0, limits.checkedEpochsMax)) {
     const other = await findForeignCount(counts, epoch, () => leaves)
     if (!other) continue
     const message =
@@ -56,7 +55,7 @@ export async function probeForeignCounts(
       `${new Date(epoch.start * 1000).toISOString()}, and this journal does not explain them: a copy of it runs ` +
       'elsewhere, and the smaller of two sums is lost; stop one of the two, then see foreign_mint in ' +
       'docs/concepts/finalization.md'
-    findings.push({ level: 'warn', key: 'settlement.journal', message })
+    findings.push(warn('settlement.journal', message))
   }
   return findings
 }

@@ -2,7 +2,7 @@
 import type { Address } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../../config/config.js'
-import type { Finding } from '../../config/finding.js'
+import { type Finding, fail, ok, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import type { ChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
@@ -66,14 +66,13 @@ async function probePayer(view: ChainView, { key, name, address, duty }: GasPaye
   const has = `the ${name} ${address} has ${formatEther(balance)} of the native currency`
   if (duty.gas > 0n && balance === 0n) {
     const message = `the ${name} ${address} has no money for gas: ${duty.lost}`
-    return { level: 'fail', key, message, start: 'anyway' }
+    return { ...fail(key, message), start: 'anyway' }
   }
   const cost = duty.gas * price
   if (balance < cost) {
-    const message = `${has}; ${duty.reserves} reserves ${formatEther(cost)} at the present price`
-    return { level: 'warn', key, message }
+    return warn(key, `${has}; ${duty.reserves} reserves ${formatEther(cost)} at the present price`)
   }
-  return { level: 'ok', key, message: has }
+  return ok(key, has)
 }
 
 /** Gas of a single payment, rounded from contracts/test/gas-snapshot.json. Burns that share a transaction cost less. */
@@ -90,9 +89,9 @@ export function judgeCosts(
   const mint = `${formatEther(paymentGas.mint * gasPrice)} for its mint`
   const cost = `at the present gas price a payment costs ${isRelayed ? burn : ''}${mint}, in the native currency`
   const isBounded = [settlement.min_amount, settlement.relay_min_amount].some((least) => (least ?? 0n) > 0n)
-  if (profile === 'local' || isBounded) return { level: 'ok', key, message: cost }
+  if (profile === 'local' || isBounded) return ok(key, cost)
   const unset = isRelayed
     ? 'neither this nor settlement.relay_min_amount is set, so payments of one base unit are taken'
     : 'is not set, so payments of one base unit are taken'
-  return { level: 'warn', key, message: `${unset}; ${cost}` }
+  return warn(key, `${unset}; ${cost}`)
 }

@@ -1,8 +1,8 @@
 /** Checks that the token indexer answers. Only a warning, because our own tree can replace it. */
 
 import { maskUrl, urlAndHeaders } from '../../config/credentials.js'
-import type { Finding } from '../../config/finding.js'
-import { checkLimits } from './limits.js'
+import { type Finding, ok, warn } from '../../config/finding.js'
+import { limits } from '../../config/limits.js'
 
 const key = 'network.indexer_url'
 
@@ -12,13 +12,13 @@ export async function probeIndexer(indexerUrl: string | undefined): Promise<Find
   url.pathname = `${url.pathname.replace(/\/$/, '')}/healthz`
   const asked = maskUrl(url.href)
   try {
-    const signal = AbortSignal.timeout(checkLimits.indexerTimeoutMs)
+    const signal = AbortSignal.timeout(limits.checkAnswerMs)
     const response = await fetch(url, { headers, signal, redirect: 'manual' })
     await response.body?.cancel()
-    if (response.ok) return [{ level: 'ok', key, message: `${asked} answers` }]
-    return [{ level: 'warn', key, message: `${asked} answered with status ${response.status}` }]
+    if (response.ok) return [ok(key, `${asked} answers`)]
+    return [warn(key, `${asked} answered with status ${response.status}`)]
   } catch {
     // The original error may show the URL with its credentials, so only our own message is printed.
-    return [{ level: 'warn', key, message: `${asked} did not answer` }]
+    return [warn(key, `${asked} did not answer`)]
   }
 }

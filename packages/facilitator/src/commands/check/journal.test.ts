@@ -1,16 +1,15 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { temporaryFiles } from '../../../test/files.js'
 import { exitCodeOf, format } from '../../config/finding.js'
 import { lockJournal } from '../../store/journal/lock.js'
-import { type InspectJournal, probeJournal, replayJournal } from './journal.js'
+import { type JournalFacts, probeJournal } from './journal.js'
 
 const files = temporaryFiles()
 
-const linesOf = async (journal: string, inspect?: InspectJournal) =>
-  (await probeJournal(journal, inspect)).map(format)
+const linesOf = async (journal: string, facts?: JournalFacts) =>
+  (await probeJournal(journal, facts)).map(format)
 
 describe('probeJournal', () => {
   it('R-062 R-075 needs a folder that exists, and a file where a file should be', async () => {
@@ -38,41 +37,33 @@ describe('probeJournal', () => {
     mkdirSync(folder)
     const journal = join(folder, 'journal.jsonl')
     expect(await linesOf(journal)).toEqual([`ok   settlement.journal: ${journal} can be written`])
-    expect(await linesOf(journal, replayJournal)).toEqual([
-      `ok   settlement.journal: ${journal} has 0 records`,
-    ])
+    expect(await linesOf(journal, {})).toEqual([`ok   settlement.journal: ${journal} has 0 records`])
     expect(readdirSync(folder)).toEqual([])
   })
 
   it('R-075 replays the file: a damaged line is told with its number, a torn one forgiven', async () => {
     const journal = files.write('journal.jsonl', 'nothing\nof\nours\n')
-    const [damaged] = await linesOf(journal, replayJournal)
+    const [damaged] = await linesOf(journal, {})
     expect(damaged).toContain(`fail settlement.journal: ${journal}: line 1 is damaged`)
     writeFileSync(journal, 'torn')
-    expect(await linesOf(journal, replayJournal)).toEqual([
+    expect(await linesOf(journal, {})).toEqual([
       `warn settlement.journal: ${journal} has 0 records and 4 bytes of one that a crash cut short`,
     ])
   })
 
   it('R-075 takes damage for something to fix', async () => {
-    const refused = (code: string) =>
-      probeJournal(files.write('journal.jsonl', ''), async () => {
-        throw new SvcError(code, `settlement.journal: ${code}`)
-      })
-    expect(exitCodeOf(await refused('journal_corrupt'))).toBe(1)
+    expect(exitCodeOf(await probeJournal(files.write('journal.jsonl', 'x\ny\n'), {}))).toBe(1)
   })
 
   it('is content while our own daemon holds the journal, and leaves no lock of its own', async () => {
     const journal = files.write('held.jsonl', '')
     const lock = await lockJournal(journal)
-    const [held] = await linesOf(journal, replayJournal)
+    const [held] = await linesOf(journal, {})
     expect(held).toBe(
       `ok   settlement.journal: ${journal} is in use by another daemon (process ${process.pid}); its records were not read`,
     )
     await lock.release()
-    expect(await linesOf(journal, replayJournal)).toEqual([
-      `ok   settlement.journal: ${journal} has 0 records`,
-    ])
+    expect(await linesOf(journal, {})).toEqual([`ok   settlement.journal: ${journal} has 0 records`])
     await (await lockJournal(journal)).release()
   })
 })

@@ -2,9 +2,9 @@
 import { createServer } from 'node:net'
 import { Network, Offer } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
-import type { Finding } from '../../config/finding.js'
+import { type Finding, fail, ok, outage } from '../../config/finding.js'
+import { limits } from '../../config/limits.js'
 import { urlOf } from '../../config/settings.js'
-import { checkLimits } from './limits.js'
 
 export async function probeListen(
   { listen: { host, port }, network }: Pick<PartialConfig, 'listen' | 'network'>,
@@ -13,29 +13,22 @@ export async function probeListen(
   // Port 0 means any free port, so there is nothing to check.
   if (host === undefined || port === undefined || port === 0) return []
   const code = await bind(host, port)
-  if (code === undefined) return [{ level: 'ok', key: 'listen.port', message: `${port} at ${host} is free` }]
+  if (code === undefined) return [ok('listen.port', `${port} at ${host} is free`)]
   if (code === 'EADDRINUSE') {
     const at = `${port} at ${host} is in use by`
     if (isBeside && (await isFacilitator(urlOf({ host, port }), network.chain_id))) {
-      return [{ level: 'ok', key: 'listen.port', message: `${at} a facilitator of this network that runs` }]
+      return [ok('listen.port', `${at} a facilitator of this network that runs`)]
     }
-    return [
-      {
-        level: 'fail',
-        key: 'listen.port',
-        message: `${at} another process, perhaps by a daemon that runs`,
-        start: 'later',
-      },
-    ]
+    return [outage('listen.port', `${at} another process, perhaps by a daemon that runs`)]
   }
   const key = code === 'EACCES' ? 'listen.port' : 'listen.host'
-  return [{ level: 'fail', key, message: `cannot listen at ${host} port ${port} (${code})` }]
+  return [fail(key, `cannot listen at ${host} port ${port} (${code})`)]
 }
 
 /** Whether our own daemon answers there: the file may be checked beside it, before it is started again. */
 async function isFacilitator(url: string, chainId: number | undefined): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(checkLimits.indexerTimeoutMs)
+    const signal = AbortSignal.timeout(limits.checkAnswerMs)
     const response = await fetch(`${url}/supported`, { redirect: 'error', signal })
     const { kinds } = Object(await response.json()) as { kinds?: unknown }
     if (!Array.isArray(kinds) || chainId === undefined) return false

@@ -6,11 +6,9 @@ import { Secret } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { historyEnvironment } from '../../../../../test/support/history-environment.js'
-import { addressOf, challengeOf, seconds } from '../../../test/challenges.js'
 import { runCommand } from '../../../test/command.js'
 import { minimalConfig } from '../../../test/config.js'
 import { createTokens } from '../../history/identity/tokens.js'
-import { writeLine } from '../../store/journal/line.js'
 import { systemRandom } from '../../system.js'
 
 let folder: string
@@ -80,36 +78,5 @@ describe('svc-facilitator history token', () => {
     expect(url).toContain('history.url')
     expect(role).toMatch(/payer, provider/)
     expect(option).toMatch(/http or https/)
-  })
-})
-
-describe('svc-facilitator history verify', () => {
-  const bound = { event: 'history_bound', ledger: 'ab', chainId: 31337, token: addressOf(0xa1) }
-  const lines = [bound, { event: 'challenged', number: 1, challenge: challengeOf(1) }]
-    .map((content, i) => writeLine(i + 1, seconds(1), content).text)
-    .join('')
-
-  it('says what it read, and with exit code 1 which line is damaged', async () => {
-    const path = join(mkdtempSync(join(folder, 'verify-')), 'history.jsonl')
-    writeFileSync(path, `${lines}{"v":1,"seq":3,"ev`)
-    const run = (...args: string[]) =>
-      runCommand(['history', 'verify', ...args], { PAYMENT_HISTORY_PATH: path })
-    const whole = await run()
-    expect(whole).toMatchObject({ code: 0, stderr: '' })
-    expect(whole.stdout).toMatch(
-      /^warn .* 18 bytes at its end are no whole line: .*\nok .* 2 records of 1 payments of token 0x/,
-    )
-    writeFileSync(path, `${lines.replace('"seq":1', '"seq":9')}${lines}`)
-    const [damaged, json] = await Promise.all([run(), run(path, '--json')])
-    expect(damaged).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^fail PAYMENT_HISTORY_PATH: .*line 1 is damaged/),
-    })
-    expect(json.code).toBe(1)
-    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, path, problems: [expect.any(String)] })
-    expect(await runCommand(['history', 'verify'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('not set'),
-    })
   })
 })

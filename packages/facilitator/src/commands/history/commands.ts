@@ -1,16 +1,16 @@
 /** `svc-facilitator history …`: what the operator of a payment history does by hand. */
 import { exitCodes } from '@svc-zerc20/daemon'
+import { SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readConfigFile } from '../../config/config.js'
-import { type Finding, format, isFailure } from '../../config/finding.js'
+import { loadConfig } from '../../config/config.js'
+import { describe } from '../../config/finding.js'
 import { baseUrl } from '../../config/schema.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import { examineHistory, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
 import { historyUrlOf } from '../../config/settings.js'
 import { systemRandom } from '../../system.js'
 import { registerIssuerCommands } from './issuer.js'
-import { registerVerifyCommand } from './verify.js'
 
 const historyHelp = `
 Exit codes:
@@ -38,7 +38,7 @@ type TokenCommand = {
 export function registerHistoryCommands(program: Command, env: Environment): void {
   const history = program
     .command('history')
-    .description('identity tokens of the payment history, its files, and its statement issuer')
+    .description('identity tokens of the payment history, and its statement issuer')
     .addHelpText('after', historyHelp)
   history
     .command('token')
@@ -48,7 +48,6 @@ export function registerHistoryCommands(program: Command, env: Environment): voi
     .option('--url <url>', 'the URL of the daemon as participants use it, instead of history.url', readUrl)
     .addHelpText('after', tokenHelp)
     .action((options: TokenCommand) => printToken(options, env))
-  registerVerifyCommand(history, env)
   registerIssuerCommands(history, env)
 }
 
@@ -59,13 +58,14 @@ function readUrl(text: string): string {
 }
 
 async function printToken({ config: file, role, url: given }: TokenCommand, env: Environment): Promise<void> {
-  const { config, findings } = readConfigFile(file)
-  if (!config) return complain(findings.filter(isFailure))
-  const { history, findings: ofHistory } = examineHistory(env, config)
-  if (!history) return complain(ofHistory.length === 0 ? [detached] : ofHistory)
+  const config = loadConfig(file)
+  const { history, findings } = examineHistory(env, config)
+  if (!history) throw mistake(findings.length === 0 ? detached : findings.map(describe).join('\n'))
   // The daemon alone knows the port that the system gave it.
   if (given === undefined && config.history.url === undefined && config.listen.port === 0)
-    return complain([unnamed])
+    throw mistake(
+      'history.url: not set, and listen.port is 0, so the address of the daemon is unknown; give it with --url',
+    )
   const { createTokens } = await import('../../history/identity/tokens.js')
   const url = given ?? historyUrlOf(config)
   const tokens = createTokens({ settings: history, url, clock: systemClock, random: systemRandom })
@@ -74,19 +74,7 @@ async function printToken({ config: file, role, url: given }: TokenCommand, env:
   process.stderr.write(`for the ${role} at ${url}, until ${new Date(expiresAt * 1000).toISOString()}\n`)
 }
 
-function complain(findings: readonly Finding[]): void {
-  for (const finding of findings) process.stderr.write(`${format(finding)}\n`)
-  process.exitCode = exitCodes.mistake
-}
+const mistake = (message: string) => new SvcError('config_invalid', message)
 
-const detached: Finding = {
-  level: 'fail',
-  key: 'PAYMENT_HISTORY_PATH',
-  message: 'not set: there is no payment history, so nobody has tokens; set the whole group of variables',
-}
-
-const unnamed: Finding = {
-  level: 'fail',
-  key: 'history.url',
-  message: 'not set, and listen.port is 0, so the address of the daemon is unknown; give it with --url',
-}
+const detached =
+  'PAYMENT_HISTORY_PATH: not set: there is no payment history, so nobody has tokens; set the whole group of variables'

@@ -150,12 +150,8 @@ function print({ json }: { json: boolean }, written: Written, lines: readonly st
 
 const write = (text: string) => process.stdout.write(`${text}\n`)
 
-/** Mistakes of the operator are one line, without a trace. */
-async function run(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    process.stderr.write(`fail ${(error as Error).message}\n`)
-    process.exitCode = exitCodes.mistake
-  }
-}
+/** Whatever is wrong with these files, only the operator can correct it. */
+const run = (work: () => Promise<void>): Promise<void> =>
+  work().catch((cause: Error) => {
+    throw new SvcError('issuer_unusable', cause.message, { cause })
+  })

@@ -14,7 +14,7 @@ function setup(burns: Burn[], receipts = burns) {
   const rpc = scriptedRpc({
     ...blocksUpTo(() => 100),
     eth_getLogs: ({ topics }: { topics: unknown[] }) => {
-      expect(topics).toEqual([transferTopic, null, [pad(payTo)]])
+      expect(topics).toEqual([transferTopic, null, pad(payTo)])
       return burns.map((burn) => ({
         address: token,
         topics: [transferTopic, pad(burn.from), pad(payTo)],
@@ -43,11 +43,12 @@ function setup(burns: Burn[], receipts = burns) {
     token,
     helper: undefined,
     fromBlock: 0,
-    limits: { lensQueriesMax: 100, logSpanBlocksMax: 1_000 },
+    lensQueriesMax: 100,
+    logSpanBlocksMax: 1_000,
   })
   return {
     rpc,
-    find: async () => (await search.largestTransfers([{ payTo, issuedAtBlock: 0n }])).get(payTo),
+    find: () => search.largestTransfer(payTo),
   }
 }
 

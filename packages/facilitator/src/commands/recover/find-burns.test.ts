@@ -8,44 +8,31 @@ import {
   deployment,
   epochOfSecond,
   nonceOf,
-  permitPayloadOf,
   seconds,
-  selfTransferOf,
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burn } from '../../payment/records.js'
-import { type ExecutedBurn, type FindBurnsDeps, findBurns } from './find-burns.js'
+import type { ExecutedBurn } from './burn-search.js'
+import { type FindBurnsDeps, findBurns } from './find-burns.js'
 
-const hourMs = 3_600_000
-
-/** A fake chain with transfers and permit burner events, and a real ledger that forgets nothing. */
+/** A fake chain with transfers and permit burner events, and a real ledger. */
 function setup(changes: Partial<FindBurnsDeps> = {}) {
   const clock = stoppedClock()
-  const ledger = createMemoryLedger({
-    clock,
-    openMax: 100,
-    expiredRetentionSeconds: Number.POSITIVE_INFINITY,
-  })
+  const ledger = createMemoryLedger({ clock, openMax: 100, expiredRetentionSeconds: 3600 })
   const transfers = new Map<Address, Burn>()
   const executed: ExecutedBurn[] = []
   const minted = new Set<ChallengeNonce>()
   const derived: ChallengeNonce[] = []
-  const reported: string[] = []
-  const followed = new Set<ChallengeNonce>()
   const relayer = addressOf(77)
   const sent = new Set<string>()
   const deps: FindBurnsDeps = {
     ledger,
     search: {
-      balances: async (addresses) => addresses.map((address) => transfers.get(address)?.value ?? 0n),
-      largestTransfers: async () => transfers,
-      async *executedBurns() {
-        yield* executed
-      },
+      largestTransfer: async (address) => transfers.get(address),
+      executedBurns: async () => executed,
       senders: async (hashes) => hashes.map((hash) => (sent.has(hash) ? relayer : undefined)),
     },
     reread: async (_challenge, burn) => ({ burn: { ...burn, leafIndex: 7n }, depth: 1 }),
-    depth: 1,
     // As in `challengeOf`: address and nonce share a number.
     async derive(nonce) {
       derived.push(nonce)
@@ -56,13 +43,10 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
     epochsBefore: () => [],
     areMinted: async (burns) => burns.map(({ nonce }) => minted.has(nonce)),
     treasury: deployment.treasury,
-    firstBlock: 0n,
-    follow: async () => followed,
     // The block number is also its timestamp.
     minedAt: async (blockNumber) => seconds(Number(blockNumber)),
-    dustBelow: 0n,
     clock,
-    report: ({ event }) => reported.push(event),
+    report: () => undefined,
     derivedAtOnceMax: 2,
     say: () => undefined,
     ...changes,
@@ -73,12 +57,12 @@ function setup(changes: Partial<FindBurnsDeps> = {}) {
   }
   const find = async (...nonces: ChallengeNonce[]) => {
     const found = await findBurns(deps, nonces)
-    return found.map(({ nonce, source, leftAlone }) => [nonce, source, ...(leftAlone ? [leftAlone] : [])])
+    return found.map(({ nonce, source, isRecorded }) => [nonce, source, ...(isRecorded ? [] : ['underived'])])
   }
-  return { clock, ledger, transfers, followed, executed, sent, minted, derived, reported, executedBy, find }
+  return { ledger, transfers, executed, sent, minted, derived, executedBy, find }
 }
 
-describe('the burns of a facilitator', () => {
+describe('burns that the ledger does not know', () => {
   it('of an epoch are found by the epochs of their time, when their records are lost', async () => {
     const tried: (number | undefined)[] = []
     const epochs = (...starts: number[]) => starts.map((start) => epochOfSecond(start))
@@ -96,83 +80,7 @@ describe('the burns of a facilitator', () => {
     expect(tried).toEqual([undefined, 121, 61])
     expect((await ledger.books.find(nonceOf(1)))?.challenge.epoch).toEqual(epochOfSecond(61))
     transfers.set(addressOf(5), burnOf(5))
-    expect(await find(nonceOf(5))).toEqual([
-      [nonceOf(1), 'journal'],
-      [nonceOf(5), 'nonce'],
-    ])
-  })
-
-  it('are those on record that are not finalized, with the ones a reorg took', async () => {
-    const { ledger, find } = setup()
-    for (const seed of [1, 2, 3]) {
-      await ledger.issue(challengeOf(seed))
-      await ledger.claim(nonceOf(seed), permitPayloadOf(challengeOf(seed), { nonce: BigInt(seed) }))
-      await ledger.accept(nonceOf(seed), burnOf(seed))
-    }
-    await ledger.finalize(nonceOf(1), { value: burnOf(1).value }, burnOf(1).value)
-    await ledger.demote(nonceOf(2))
-    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
-    expect(await find()).toEqual([
-      [nonceOf(3), 'journal'],
-      [nonceOf(4), 'journal'],
-      [nonceOf(2), 'journal', 'burn_lost'],
-    ])
-  })
-
-  it('fault 8: are transfers to addresses that expired; those that can still buy something stay as they are', async () => {
-    const { ledger, find, transfers, clock, reported } = setup()
-    await ledger.issue(challengeOf(1))
-    clock.advance(hourMs)
-    const later = { issuedAt: 1_700_003_600 as never, expiresAt: 1_700_003_900 as never }
-    for (const seed of [2, 3, 4]) await ledger.issue(challengeOf(seed, later))
-    await ledger.claim(nonceOf(3), permitPayloadOf(challengeOf(3)))
-    const lateBurn = { ...burnOf(1), blockNumber: 1_700_000_300n }
-    transfers.set(addressOf(1), lateBurn)
-    for (const seed of [2, 3]) transfers.set(addressOf(seed), burnOf(seed))
-    expect((await find()).sort()).toEqual([
-      [nonceOf(1), 'transfer'],
-      [nonceOf(2), 'transfer', 'open'],
-      [nonceOf(3), 'transfer', 'claimed'],
-    ])
-    expect(reported).toEqual(['burn.late'])
-    expect((await ledger.books.find(nonceOf(1)))?.late?.burn).toEqual(lateBurn)
-    expect((await ledger.books.find(nonceOf(2)))?.late).toBeUndefined()
-    // The second run finds it in the ledger.
-    expect((await find()).filter(([, source]) => source === 'journal')).toEqual([[nonceOf(1), 'journal']])
-  })
-
-  it('are those that replaced a transfer a reorg took, once they are deep', async () => {
-    const [lost, instead] = [burnOf(1), burnOf(2)]
-    let depth = 1
-    const { ledger, find, transfers } = setup({
-      depth: 2,
-      reread: async (_, { txHash }) => (txHash === lost.txHash ? undefined : { burn: instead, depth }),
-    })
-    await ledger.issue(challengeOf(1))
-    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 1))
-    transfers.set(addressOf(1), instead)
-    expect(await find()).toEqual([[nonceOf(1), 'transfer', 'claimed']])
-    depth = 2
-    expect(await find()).toEqual([[nonceOf(1), 'transfer']])
-    expect((await ledger.find(nonceOf(1)))?.accepted?.burn).toEqual(instead)
-  })
-
-  it('are not called late when they were mined in time, however late they are found', async () => {
-    const { ledger, find, transfers, clock, reported } = setup()
-    await ledger.issue(challengeOf(1))
-    clock.advance(hourMs)
-    transfers.set(addressOf(1), { ...burnOf(1), blockNumber: 1_700_000_299n })
-    expect(await find()).toEqual([[nonceOf(1), 'transfer']])
-    expect(reported).toEqual(['burn.found'])
-    expect(await ledger.books.find(nonceOf(1))).toMatchObject({ late: { reason: 'unpresented' } })
-    expect(await ledger.books.counts()).toMatchObject({ late: 0, found: 1 })
-  })
-
-  it('are transfers that following them put on record, and they are told as such', async () => {
-    const { ledger, find, followed } = setup()
-    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
-    followed.add(nonceOf(4))
-    expect(await find()).toEqual([[nonceOf(4), 'transfer']])
+    expect(await find(nonceOf(5))).toEqual([[nonceOf(5), 'nonce']])
   })
 
   it('are burns of the helper that no record is left of, when their address derives from our seed', async () => {
@@ -193,10 +101,7 @@ describe('the burns of a facilitator', () => {
       late: { burn: { ...burnOf(3), leafIndex: 7n }, reason: 'unrecorded' },
     })
     expect(await ledger.books.find(nonceOf(4))).toBeUndefined()
-    expect(await find()).toEqual([
-      [nonceOf(3), 'journal'],
-      [nonceOf(5), 'journal'],
-    ])
+    expect(await find()).toEqual([])
   })
 
   it('are found with the proof of work of their day, when it was another then', async () => {

@@ -56,12 +56,12 @@ export type HistoryReading = {
   readonly findings: readonly Finding[]
 }
 
-/** @param directory Where relative paths start. */
-export function examineHistory(env: Environment, config: PartialConfig, directory = '.'): HistoryReading {
+/** Relative paths start at the working directory. */
+export function examineHistory(env: Environment, config: PartialConfig): HistoryReading {
   const findings: Finding[] = []
   const say: Say = (level, key, message) => findings.push({ level, key, message })
   warnOfUnknown(env, say)
-  const issuer = examineIssuerGroup(env, directory, say)
+  const issuer = examineIssuerGroup(env, say)
   const missing = namesOf('history').filter((name) => !env[name])
   const [first, ...others] = missing
   if (first !== undefined) {
@@ -74,8 +74,8 @@ export function examineHistory(env: Environment, config: PartialConfig, director
   const participants = examineParticipants(env, say)
   const secrets = examineIdentity(env, say)
   const given = readVariable(env, 'PAYMENT_HISTORY_PATH', say)
-  const path = given === undefined ? undefined : resolve(directory, given)
-  if (path !== undefined) judgePlaces(path, config, issuerPathsOf(env, directory), say)
+  const path = given === undefined ? undefined : resolve(given)
+  if (path !== undefined) judgePaths(path, config, issuerPathsOf(env), say)
   judgeUrl(config, say)
   if (config.settlement.journal === 'none') {
     const message =
@@ -166,7 +166,7 @@ type IssuerPath =
   `HISTORY_${'ISSUER_PRIVATE_KEY' | 'ISSUER_MANIFEST' | 'ISSUER_TRUST_ANCHOR' | 'ARTIFACT'}_PATH`
 
 /** Half an issuer fails, with or without a history: somebody meant to have statements, and there would be none. */
-function examineIssuerGroup(env: Environment, directory: string, say: Say): IssuerSettings | undefined {
+function examineIssuerGroup(env: Environment, say: Say): IssuerSettings | undefined {
   const group = namesOf('issuer')
   const missing = group.filter((name) => !env[name])
   if (missing.length > 0) {
@@ -179,7 +179,7 @@ function examineIssuerGroup(env: Environment, directory: string, say: Say): Issu
   }
   const at = (name: IssuerPath) => {
     const path = readVariable(env, name, say)
-    return path === undefined ? undefined : resolve(directory, path)
+    return path === undefined ? undefined : resolve(path)
   }
   const privateKeyPath = at('HISTORY_ISSUER_PRIVATE_KEY_PATH')
   const manifestPath = at('HISTORY_ISSUER_MANIFEST_PATH')
@@ -198,17 +198,14 @@ function examineIssuerGroup(env: Environment, directory: string, say: Say): Issu
 }
 
 /** The paths of the issuer group that are set, whether the group is complete or not. */
-export const issuerPathsOf = (
-  env: Environment,
-  directory = '.',
-): readonly (readonly [name: string, path: string])[] =>
+const issuerPathsOf = (env: Environment): readonly (readonly [name: string, path: string])[] =>
   namesOf('issuer').flatMap((name) => {
     const path = readVariable(env, name, () => {})
-    return typeof path === 'string' ? [[name, resolve(directory, path)] as const] : []
+    return typeof path === 'string' ? [[name, resolve(path)] as const] : []
   })
 
 /** Two parts of the daemon that write one file destroy it. The journal and the history have more files beside them. */
-function judgePlaces(
+function judgePaths(
   path: string,
   { settlement: { journal } }: PartialConfig,
   others: ReturnType<typeof issuerPathsOf>,

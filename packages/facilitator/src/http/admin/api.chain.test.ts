@@ -4,6 +4,7 @@ import { until } from '../../../../../test/support/until.js'
 import { startBeside } from '../../../test/beside.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { createAdminClient } from '../../commands/admin/client.js'
+import * as schemas from './schemas.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -16,7 +17,19 @@ const admin = (path: string, method = 'GET') =>
 const nonceOf = (n: string) => `0x${n.repeat(64)}`
 
 describe('without the token', () => {
-  const known = ['/status', '/payments', `/payments/${nonceOf('a')}`, '/late', '/relayer', '/metrics']
+  const known = [
+    '/status',
+    '/hours',
+    '/mints',
+    '/refusals',
+    '/waiting',
+    '/indexer',
+    '/payments',
+    `/payments/${nonceOf('a')}`,
+    '/late',
+    '/relayer',
+    '/metrics',
+  ]
   const unknown = [
     '',
     '/',
@@ -206,7 +219,63 @@ describe('payments', () => {
     })
   })
 
+  it('are found by their burn, and narrowed by amount and seller', async () => {
+    const { offer, body: payment } = await net.permitPayment(await net.account(), '4321')
+    const { transaction } = (await net.settle(payment)).body
+    const found = async (query: string) =>
+      ((await admin(`/payments?${query}`)).body.payments as Payment[]).map(
+        ({ challengeNonce }) => challengeNonce,
+      )
+    for (const name of [
+      transaction,
+      transaction.toUpperCase().replace('0X', '0x'),
+      offer.payTo,
+      offer.challengeNonce,
+    ])
+      expect(await found(`find=${name}`)).toEqual([offer.challengeNonce])
+    expect(await found('minAmount=4321&maxAmount=4321')).toEqual([offer.challengeNonce])
+    expect(await found('minAmount=4321&seller=nobody')).toEqual([])
+    const waiting = (await admin('/waiting?reason=off&limit=500')).body.payments as Payment[]
+    expect(waiting.map(({ challengeNonce }) => challengeNonce)).toContain(offer.challengeNonce)
+    expect((await admin('/waiting?reason=unfunded')).body.payments).toEqual([])
+  })
+
+  it('are added up by the hour', async () => {
+    const now = Math.floor(net.clock.now() / 1000)
+    const { body } = await admin(`/hours?since=${now - 3_600}&until=${now + 3_600}`)
+    const hours = body.hours as { at: number; accepted: { payments: number; amount: string } }[]
+    expect(hours.at(-1)?.at).toBe(now - (now % 3_600))
+    expect(hours.reduce((sum, { accepted }) => sum + accepted.payments, 0)).toBeGreaterThan(0)
+    expect((await admin(`/hours?since=${now}&until=${now - 3_600}`)).status).toBe(400)
+    expect((await admin(`/hours?since=0&until=${now}`)).body.error).toContain('32 days')
+  })
+
+  it('R-124 mints come with the settings that hide them, and the indexer is not asked where nothing is minted', async () => {
+    expect((await admin('/mints')).body).toMatchObject({
+      mints: [],
+      settings: { mode: 'single', ownMinter: false },
+    })
+    expect((await admin('/indexer')).body).toEqual({
+      reachable: false,
+      off: expect.stringContaining('proving keys'),
+    })
+  })
+
+  it('that were refused are told with the caller and the reason', async () => {
+    await net.settle({ challengeNonce: nonceOf('d'), burnTxHash: nonceOf('e') })
+    expect((await admin('/refusals')).body.refusals).toContainEqual(
+      expect.objectContaining({
+        caller: '127.0.0.1',
+        endpoint: '/settle',
+        reason: expect.stringMatching(/^\w+$/),
+        count: expect.any(Number),
+      }),
+    )
+  })
+
   it.each([
+    'find=0x12',
+    'minAmount=1.5',
     'phase=paid',
     'limit=0',
     'limit=x',
@@ -314,7 +383,7 @@ describe('while the node does not do its work', () => {
     try {
       // The command waits ten seconds, like most that gather metrics.
       const client = createAdminClient({ url: withFee.facilitatorUrl, token: withFee.adminToken })
-      expect(await client.get('/status')).toMatchObject({ version: expect.any(String) })
+      expect(await client.get('/status', schemas.status)).toMatchObject({ version: expect.any(String) })
       expect(await client.text('/metrics')).toContain('svc_ready')
     } finally {
       withFee.chain.setFaults([])

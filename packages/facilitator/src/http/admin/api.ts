@@ -1,18 +1,45 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { z } from 'zod'
+import type { Indexer } from '../../chain/indexer.js'
 import type { Page } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'
+import type { HourBooks } from '../../payment/hours.js'
 import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
+import type { RefusedBooks } from '../refused.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import type { PathGuard } from '../server.js'
 import * as feeSchemas from './fee-schemas.js'
 import { gaugesOf } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewRelayer, viewStatus } from './status.js'
-import { viewCursor, viewFees, viewPayment, viewStuck, viewSweepAnswer, viewTimeline } from './view.js'
+import {
+  viewCursor,
+  viewFees,
+  viewMintCursor,
+  viewMinted,
+  viewPayment,
+  viewStuck,
+  viewSweepAnswer,
+  viewTimeline,
+} from './view.js'
+
+/** The answers, for those who call it. */
+export type AdminAnswers = {
+  readonly status: z.infer<typeof schemas.status>
+  readonly payments: z.infer<typeof schemas.paymentPage>
+  readonly payment: z.infer<typeof schemas.paymentTimeline>
+  readonly waiting: z.infer<typeof schemas.waitingPage>
+  readonly late: z.infer<typeof schemas.oddBurns>
+  readonly hours: z.infer<typeof schemas.hours>
+  readonly mints: z.infer<typeof schemas.mintPage>
+  readonly refusals: z.infer<typeof schemas.refusals>
+  readonly relayer: z.infer<typeof schemas.relayerView>
+  readonly indexer: z.infer<typeof schemas.indexerView>
+  readonly fees: z.infer<typeof feeSchemas.fees>
+}
 
 export type AdminApiDeps = StatusDeps & {
   readonly guard: PathGuard
@@ -21,6 +48,12 @@ export type AdminApiDeps = StatusDeps & {
   readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
   readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
+  readonly hours: HourBooks
+  readonly refused: Pick<RefusedBooks, 'list'>
+  /** What says how well mints hide. */
+  readonly mintSettings: z.infer<typeof schemas.mintPage>['settings']
+  /** Absent while nothing is minted here. */
+  readonly indexerStatus: Indexer['status'] | undefined
   /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
 }
@@ -54,7 +87,24 @@ const lists = [
     summary: 'Payments of every phase, newest first',
     query: schemas.paymentQuery,
     answer: schemas.paymentPage,
-    handle: async ({ query }, deps) => viewPage(await deps.ledger.books.page(query), deps),
+    async handle({ query: { find, minAmount, maxAmount, ...query } }, deps) {
+      const { books } = deps.ledger
+      if (find) return viewPage({ payments: await books.search(find) }, deps)
+      return viewPage(await books.page({ ...query, amountMin: minAmount, amountMax: maxAmount }), deps)
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/waiting',
+    summary: 'Payments that are burned and not minted, the longest waiting first',
+    query: schemas.waitingQuery,
+    answer: schemas.waitingPage,
+    async handle({ query: { limit, reason } }, deps) {
+      const nonces = await deps.owed.waiting(limit, reason)
+      const found = await Promise.all(nonces.map((nonce) => deps.ledger.books.find(nonce)))
+      return viewPage({ payments: found.flatMap((payment) => payment ?? []) }, deps)
+    },
   }),
 
   route({
@@ -149,6 +199,52 @@ const money = [
   }),
 ]
 
+const figures = [
+  route({
+    method: 'GET',
+    path: '/admin/hours',
+    summary: 'What each hour of a period brought',
+    query: schemas.hoursQuery,
+    answer: schemas.hours,
+    handle: async ({ query: { since, until } }, { hours }) => ({ hours: await hours(since, until) }),
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/mints',
+    summary: 'Burns and their mints, newest first, and how well they hide',
+    query: schemas.mintsQuery,
+    answer: schemas.mintPage,
+    async handle({ query: { limit, after } }, { ledger, mintSettings: settings }) {
+      const { mints, next } = await ledger.books.mints(limit, after)
+      return { mints: mints.map(viewMinted), settings, next: next && viewMintCursor(next) }
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/refusals',
+    summary: 'Who was refused and why, the latest first',
+    query: schemas.limitQuery,
+    answer: schemas.refusals,
+    handle: async ({ query: { limit } }, { refused }) => ({ refusals: refused.list(limit) }),
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/indexer',
+    summary: 'How far the indexer is',
+    answer: schemas.indexerView,
+    async handle(_asked, { indexerStatus, finalizeOff: off }) {
+      if (!indexerStatus) return { reachable: false, off }
+      return indexerStatus().then(
+        (status) => ({ reachable: true, ...status }),
+        (error: Error) => ({ reachable: false, problem: `it gave no answer: ${error.message}` }),
+      )
+    },
+  }),
+]
+
 const issuance = [
   route({
     method: 'POST',
@@ -186,6 +282,7 @@ export const adminRoutes = [
   ...lists,
   ...onePayment,
   ...money,
+  ...figures,
   ...issuance,
 
   route({

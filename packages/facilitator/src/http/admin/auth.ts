@@ -1,7 +1,7 @@
 /** Guards the administrative surface: its token is required, and without a token nobody gets in. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { reject, type Secret } from '@svc-zerc20/protocol'
-import { bearerIn } from '../admission.js'
+import { type Admission, bearerIn } from '../admission.js'
 import type { PathGuard } from '../server.js'
 
 /** Judges the value of an `Authorization` header. */
@@ -21,7 +21,9 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
   }
 }
 
-export const adminGuard = (auth: AdminAuth): PathGuard => ({
+/** Whoever tries tokens has the rate of a stranger for it. */
+export const adminGuard = (auth: AdminAuth, admission: Pick<Admission, 'guess'>): PathGuard => ({
   path: '/admin',
-  refusalOf: async ({ headers }) => (auth(headers.authorization) ? undefined : reject('unauthorized')),
+  refusalOf: async (request) =>
+    auth(request.headers.authorization) ? undefined : (admission.guess(request) ?? reject('unauthorized')),
 })

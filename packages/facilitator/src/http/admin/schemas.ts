@@ -2,8 +2,9 @@
  * The bodies and queries of the admin surface, named as in the OpenAPI document. The queries are read with these schemas
  * themselves.
  */
-import { parseChallengeNonce } from '@svc-zerc20/protocol'
+import { type Address, parseChallengeNonce, type TxHash } from '@svc-zerc20/protocol'
 import { z } from 'zod'
+import { limits } from '../../config/limits.js'
 import { readinessProblems } from '../public/health.js'
 import {
   address,
@@ -14,13 +15,15 @@ import {
   nonce,
   pageSize,
   phase,
+  reason,
   seconds,
   secondsInQuery,
   tokenLabel,
   txHash,
+  unitsInQuery,
 } from '../schema-parts.js'
 import { fees } from './fee-schemas.js'
-import { recordedPayment, stuckAddress } from './view.js'
+import { recordedPayment, stuckAddress, waitReason } from './view.js'
 
 const issuanceState = z.enum(['open', 'paused'])
 
@@ -122,6 +125,9 @@ const sendingAccount = {
   address,
   balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
   pending: count,
+  dayWei: baseUnits
+    .optional()
+    .describe('wei that it paid for gas in the last 24 hours, or since the daemon started'),
 }
 
 const queue = z.array(
@@ -258,5 +264,140 @@ export const paymentQuery = z.object({
   phase: phase.optional().describe('only payments in this phase'),
   since: secondsInQuery.optional().describe('issued at or after, unix seconds'),
   until: secondsInQuery.optional().describe('issued before, unix seconds'),
+  minAmount: unitsInQuery.optional().describe('at least this much, base units'),
+  maxAmount: unitsInQuery.optional().describe('at most this much, base units'),
+  seller: z.string().max(40).optional().describe('only those that this seller’s token asked for'),
+  find: z
+    .string()
+    .regex(/^0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/)
+    .transform((text) => text.toLowerCase() as TxHash | Address)
+    .optional()
+    .describe('a challenge nonce, the hash of a burn, or a burn address; the other keys do not count then'),
   ...paging,
 })
+
+export const waitingQuery = z.object({
+  reason: waitReason.optional().describe('only those that wait for this'),
+  limit: pageSize,
+})
+
+export const waitingPage = named(
+  'WaitingPage',
+  'Payments that are burned and not minted, the longest waiting first.',
+  z.looseObject({ payments: z.array(recordedPayment) }),
+)
+
+const hour = z
+  .string()
+  .regex(/^[0-9]{1,12}$/)
+  .transform((text) => Number(text) - (Number(text) % 3_600))
+
+export const hoursQuery = z
+  .object({
+    since: hour.describe('unix seconds; the hour that it is in counts whole'),
+    until: hour.describe(`unix seconds, at most ${limits.hoursDaysMax} days later; that hour counts no more`),
+  })
+  .check(({ value: { since, until }, issues }) => {
+    const isWithin = since < until && until - since <= limits.hoursDaysMax * 86_400
+    const message = `has to be later than since, by at most ${limits.hoursDaysMax} days`
+    if (!isWithin) issues.push({ code: 'custom', path: ['until'], message, input: until })
+  })
+
+const sum = z.looseObject({ payments: count, amount: baseUnits })
+
+export const hours = named(
+  'Hours',
+  'What each hour brought. Hours in which nothing happened are left out.',
+  z.looseObject({
+    hours: z.array(
+      z.looseObject({
+        at: seconds.describe('when the hour began'),
+        accepted: sum.describe('burns that bought something'),
+        fees: baseUnits.describe('fees in them'),
+        finalized: sum.describe('mints that became deep enough'),
+      }),
+    ),
+  }),
+)
+
+export const mintsQuery = z.object({
+  after: z
+    .string()
+    .regex(/^[0-9]{1,12}\.[0-9]{1,15}\.[0-9]{1,9}$/)
+    .transform((text) => {
+      const [at = 0, payment = 0, place = 0] = text.split('.').map(Number)
+      return { at, payment, place }
+    })
+    .optional()
+    .describe('`next` of the page before'),
+  limit: pageSize,
+})
+
+export const mintPage = named(
+  'MintPage',
+  'Burns and their mints, the newest mints first, and the settings that say how well they hide. `next` is there when more ' +
+    'follow: hand it back as `after`.',
+  z.looseObject({
+    mints: z.array(
+      z.looseObject({
+        challengeNonce: nonce,
+        at: seconds.describe('when the mint was deep enough'),
+        burn: txHash,
+        burned: baseUnits,
+        fee: baseUnits.optional().describe('the part that is not the provider’s'),
+        minted: baseUnits,
+        transaction: txHash.optional().describe('the mint; several payments of a batch share one'),
+        block: baseUnits.optional(),
+        batch: z.boolean().describe('minted as a part of a sum'),
+        company: count.describe(
+          'burns that were not minted before it, itself included: those of its amount, in a batch those of any amount',
+        ),
+      }),
+    ),
+    settings: z.looseObject({
+      mode: z.enum(['single', 'batch']).describe('finalize.mode'),
+      delayMaxSeconds: z.number().describe('finalize.delay_max_ms, in seconds'),
+      batchLeast: count.describe('finalize.batch_least'),
+      batchWaitMaxSeconds: z.number().describe('finalize.batch_wait_max_ms, in seconds'),
+      ownMinter: z.boolean().describe('mints come from another account than burns (SVC_MINTER_PK)'),
+      linkMints: z.boolean().describe('log.link_mints: the log says which mint is for which payment'),
+      mintSecondTransfers: z.boolean().describe('settlement.mint_second_transfers'),
+    }),
+    next: z.string().optional(),
+  }),
+)
+
+export const limitQuery = z.object({ limit: pageSize })
+
+export const refusals = named(
+  'Refusals',
+  'Who was refused and why since the daemon started, the latest first. The same refusal of the same caller is one entry.',
+  z.looseObject({
+    refusals: z.array(
+      z.looseObject({
+        caller: z
+          .string()
+          .describe('name of a seller, or the address of a caller without a token; the /64 of IPv6'),
+        endpoint: z.string().describe('the path pattern; `unknown` where there is none'),
+        reason,
+        meaning: z.string(),
+        count: count.describe('how often'),
+        firstAt: seconds,
+        at: seconds.describe('the last time'),
+      }),
+    ),
+  }),
+)
+
+export const indexerView = named(
+  'IndexerView',
+  'How far the indexer is, as it says itself. Payments wait until a proved root covers their burns.',
+  z.looseObject({
+    reachable: z.boolean(),
+    leaves: count.optional().describe('transfers in its tree'),
+    proved: count.optional().describe('transfers under a root that the verifier has'),
+    block: count.optional().describe('the last block it has read'),
+    problem: z.string().optional().describe('what keeps it from going on, or why it was not heard'),
+    off: z.string().optional().describe('why it is not asked: nothing is minted here'),
+  }),
+)

@@ -137,17 +137,19 @@ export function viewRelayer(deps: StatusDeps) {
 function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDeps) {
   const view = probe.last()
   const [relayerWei, minterWei] = view?.reachable ? [view.relayerBalance, view.minterBalance] : []
-  const viewAccount = ({ address, queue }: SendingAccount, balance: bigint | undefined) => ({
+  const viewAccount = ({ address, queue }: SendingAccount, balance: bigint | undefined, dayWei: bigint) => ({
     address,
     balance,
+    dayWei,
     pending: queue().length,
   })
+  const [burnWei, mintWei] = [spent.lastDay('burn'), spent.lastDay('mint') + spent.lastDay('distribution')]
   return {
     relayer: {
-      ...viewAccount(relayer, relayerWei),
+      ...viewAccount(relayer, relayerWei, minter ? burnWei : burnWei + mintWei),
       spent: { burn: spent.of('burn'), mint: spent.of('mint') },
     },
-    minter: minter && viewAccount(minter, minterWei),
+    minter: minter && viewAccount(minter, minterWei, mintWei),
   }
 }
 

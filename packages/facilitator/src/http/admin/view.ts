@@ -4,7 +4,7 @@
  */
 import { toChecksum } from '@svc-zerc20/protocol'
 import { z } from 'zod'
-import type { Cursor } from '../../payment/books.js'
+import type { Cursor, MintCursor, RecordedMint } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import { stateAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
@@ -17,8 +17,7 @@ import {
   type RecordedPayment,
 } from '../../payment/records.js'
 import type { FeesView } from '../../payment/sweep/control.js'
-import type { UnderWay } from '../../payment/sweep/one-sweep.js'
-import type { SweepAnswer } from '../../payment/sweep/sweeper.js'
+import type { SweepAnswer, UnderWay } from '../../payment/sweep/sweeper.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
 import { address, baseUnits, count, named, nonce, phase, seconds, txHash } from '../schema-parts.js'
@@ -65,7 +64,7 @@ export const stuckAddress = named(
   }),
 )
 
-const waitReason = named(
+export const waitReason = named(
   'WaitReason',
   'What a burn that is not minted yet waits for. New ones may be added.',
   z.enum(Object.keys(waitReasons) as [WaitReason, ...WaitReason[]]),
@@ -96,6 +95,7 @@ export const recordedPayment = named(
     treasury: address.optional().describe('where its mint goes'),
     issuedAt: seconds,
     expiresAt: seconds,
+    seller: z.string().optional().describe('whose token asked for it; absent for a caller without one'),
     claimed: z.boolean().describe('a payload was presented; its burn is under way or done'),
     transaction: txHash.optional(),
     burn: burn.optional(),
@@ -128,6 +128,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
     treasury: toChecksum(challenge.treasury),
     issuedAt: challenge.issuedAt,
     expiresAt: challenge.expiresAt,
+    seller: challenge.seller,
     claimed: claim !== undefined,
     transaction: (accepted ?? demoted)?.burn.txHash ?? claim?.txHash,
     burn: accepted && viewBurn(accepted.burn),
@@ -252,5 +253,15 @@ export function viewTimeline(
   const missing = known.filter(({ event }) => !recent.some((entry) => entry.event === event))
   return [...missing, ...recent].sort((a, b) => a.at - b.at)
 }
+
+export const viewMinted = ({ mint, isBatch, ...rest }: RecordedMint) => ({
+  ...rest,
+  minted: mint.value,
+  transaction: mint.txHash,
+  block: mint.blockNumber,
+  batch: isBatch,
+})
+
+export const viewMintCursor = ({ at, payment, place }: MintCursor): string => `${at}.${payment}.${place}`
 
 export const viewCursor = ({ issuedAt, nonce }: Cursor): string => `${issuedAt}.${nonce}`

@@ -1,5 +1,5 @@
 /** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
-import { type Address, accept, type ChallengeNonce, type Result } from '@svc-zerc20/protocol'
+import { type Address, accept, type ChallengeNonce, type Result, type TokenLabel } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { HistorySettings } from '../../config/secrets/history.js'
 import type { Participant } from '../../history/identity/participant.js'
@@ -17,6 +17,8 @@ import type { PathGuard } from '../server.js'
 export type HistoryApiDeps = {
   readonly chainId: number
   readonly token: Address
+  /** What the token says of itself. */
+  readonly tokenLabel: TokenLabel | undefined
   readonly treasury: Address
   readonly participants: HistorySettings['participants']
   readonly tokens: Pick<Tokens, 'read'>

@@ -1,5 +1,4 @@
 /** The bodies and queries of the history surface, named as in the OpenAPI document. The queries are read with these schemas. */
-import { type BaseUnits, parseBaseUnits } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import { participantRoles } from '../../config/secrets/history.js'
 import { recordKinds } from '../../history/payment.js'
@@ -12,6 +11,8 @@ import {
   pageSize,
   seconds,
   secondsInQuery,
+  tokenLabel,
+  unitsInQuery,
 } from '../schema-parts.js'
 import { day, historyPayment, phase } from './view.js'
 
@@ -77,15 +78,10 @@ export const whoami = named(
     treasury: address.optional().describe('the provider’s'),
     network,
     token: address,
+    tokenLabel: tokenLabel.optional(),
     statements: z.boolean().describe('statements are issued here'),
   }),
 )
-
-const unitsInQuery = z
-  .string()
-  .regex(/^(?:0|[1-9][0-9]{0,77})$/)
-  .refine((text) => parseBaseUnits(text) !== undefined, 'has to be below 2^256')
-  .transform((text) => BigInt(text) as BaseUnits)
 
 const period = {
   since: secondsInQuery.optional().describe('from this second on, unix seconds'),

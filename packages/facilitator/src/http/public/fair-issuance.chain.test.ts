@@ -92,8 +92,8 @@ describe('the pool of addresses', () => {
     await Promise.all([pipelined, ...others].map(({ closed }) => closed))
     const atHangUp = (await status()).challenges.open
     await untilFull()
-    // Addresses mined since then stayed, except for the few that were being written just then.
-    expect((await status()).challenges.open - atHangUp).toBeLessThan(10)
+    // Addresses mined since then stayed, but for one of each connection: the answer that was being written just then.
+    expect((await status()).challenges.open - atHangUp).toBeLessThanOrEqual(1 + others.length)
   })
 })
 

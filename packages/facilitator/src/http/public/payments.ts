@@ -2,7 +2,7 @@
 import { FacilitatorApi, Json, Network, Offer, parseAmount, type Result, reject } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Profile } from '../../config/settings.js'
+import { type Profile, sellerIn } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Settle } from '../../payment/settle/settle.js'
@@ -215,7 +215,9 @@ export const paymentRoutes = [
       if (!Json.isObject(request.body)) return reject('malformed_request')
       const listPrice = parseAmount(request.body.amount)
       if (listPrice === undefined) return reject('invalid_amount')
-      const offer = await issueChallenge(listPrice, { key: caller.value, gone: await hangUpOf(request) })
+      const key = caller.value
+      const gone = await hangUpOf(request)
+      const offer = await issueChallenge(listPrice, { key, seller: sellerIn(key), gone })
       return offer.ok ? offer.value : offer
     },
   }),

@@ -14,6 +14,12 @@ export type EpochLeaf = {
   readonly beside?: 'open' | 'counted' | 'minted'
 }
 
+/** Where a transfer is. */
+export type LeafPlace = {
+  readonly challenge: Pick<Challenge, 'payTo'>
+  readonly burn: Pick<Burn, 'leafIndex'>
+}
+
 /** The epoch of a challenge; undefined when it is minted by a proof of its own. */
 export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>
   epoch && { ...epoch, treasury }

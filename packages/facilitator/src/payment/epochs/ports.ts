@@ -2,7 +2,7 @@
 import type { ProvedRoot } from '../finalize/ports.js'
 import type { MintCall } from '../ports.js'
 import type { Mint } from '../records.js'
-import type { Epoch, EpochLeaf } from './epoch.js'
+import type { Epoch, EpochLeaf, LeafPlace } from './epoch.js'
 
 /** How far our account has counted the burns of an epoch. */
 export type BatchCount = {
@@ -74,12 +74,18 @@ export type BatchPorts = {
    * deep as a mint must be, and has `beside`.
    */
   readonly found: (epoch: Epoch) => Promise<readonly EpochLeaf[]>
-  /** Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. */
-  readonly mark: (leaves: readonly EpochLeaf[], as: 'counted' | 'minted') => Promise<void>
+  /**
+   * Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. What is remembered stays
+   * while the address does.
+   */
+  readonly mark: (leaves: readonly LeafPlace[], as: 'counted' | 'minted') => Promise<void>
   /** Whether transfers beside payments are counted, from `dustBelow` on. Anybody can send them, and mark sums by them. */
   readonly countsBeside: boolean
   readonly dustBelow: bigint
-  /** All transfers below this leaf were searched for ours; undefined when that is not known. */
+  /**
+   * All transfers below this leaf were searched for ours. Undefined when a search that knows no leaves read everything up to
+   * its block.
+   */
   readonly followedLeaves: () => Promise<bigint | undefined>
   /**
    * How many of these leaves, from the first on, one proof counts, and the end that it publishes: `limit` where all of

@@ -7,9 +7,10 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
 import type { FinalizeEvent, ProvedRoot } from '../finalize/ports.js'
 import type { Progress } from '../finalize/progress.js'
+import type { RecordMints } from '../finalize/record.js'
 import type { ReorgedBurns } from '../finalize/reorged-burns.js'
-import type { Round, Step } from '../finalize/round.js'
-import type { Ledger } from '../ledger-port.js'
+import type { MintStep, Round } from '../finalize/round.js'
+import type { SendMints } from '../finalize/send.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
@@ -18,8 +19,6 @@ import { createEpochMemory, type EpochMemory } from './memory.js'
 import { createForeignWatch, type ForeignWatch } from './others.js'
 import { compareCount, explainMinted, planBatch } from './plan.js'
 import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
-import { createRecordCounted } from './record-counted.js'
-import { type BatchEnd, createSendBatch } from './send-batch.js'
 
 export type EpochTallies = {
   /** Takes the payments of all epochs one step further. Payments of no epoch are passed over. */
@@ -27,7 +26,7 @@ export type EpochTallies = {
     payments: readonly AwaitingMint[],
     root: ProvedRoot,
     round: Round,
-  ): Promise<ReadonlyMap<ChallengeNonce, Step>>
+  ): Promise<ReadonlyMap<ChallengeNonce, MintStep>>
   readonly lookAtOpen: ForeignWatch['lookAtOpen']
   /** Records payments that were counted and are deep enough by now. */
   confirm(payments: readonly AwaitingMint[]): Promise<void>
@@ -42,17 +41,17 @@ export type EpochTallies = {
 }
 
 export type EpochTalliesDeps = BatchPorts & {
-  readonly ledger: Pick<Ledger, 'finalize'> & { readonly books: Pick<Books, 'ofEpoch' | 'openEpochs'> }
-  readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
+  readonly ledger: { readonly books: Pick<Books, 'ofEpoch' | 'openEpochs'> }
+  readonly minter: Pick<Minter, 'isUnderWay'>
+  readonly send: Pick<SendMints, 'batch'>
+  readonly record: Pick<RecordMints, 'counted'>
   readonly progress: Progress
   readonly reorgedBurns: Pick<ReorgedBurns, 'withCurrentBurn'>
   readonly clock: Clock
   readonly report: (event: FinalizeEvent) => void
-  readonly mintLooksMax: number
-  readonly mintWaitMs: number
 }
 
-type Steps = Map<ChallengeNonce, Step>
+type Steps = Map<ChallengeNonce, MintStep>
 
 /** The payments of one epoch in a round, with the memory of the epoch and the steps taken so far. */
 type Tally = EpochPayments & {
@@ -158,7 +157,6 @@ function createRecordDeep(
   leavesOf: EpochLeaves,
   foreign: Pick<ForeignWatch, 'tell'>,
 ): (tally: Tally, deep: BatchCount) => Promise<boolean> {
-  const recordCounted = createRecordCounted(deps)
   return async ({ epoch, payments, memory, steps, isClosing }, deep) => {
     const below = payments.filter(({ burn }) => burn.leafIndex < deep.checkpoint)
     if ((below.length === 0 && !isClosing) || deep.minted < deep.counted) return false
@@ -176,10 +174,11 @@ function createRecordDeep(
     const isDone = ({ burn, beside }: EpochLeaf) => beside === 'counted' && burn.leafIndex < deep.checkpoint
     if (sureFrom === 0n) await deps.mark(leaves.filter(isDone), 'minted')
     const isSure = ({ burn }: AwaitingMint) => sureFrom !== 'lost' && burn.leafIndex >= sureFrom
-    const done = await recordCounted(epoch, below.filter(isSure))
+    const ends = await deps.record.counted(epoch, below.filter(isSure))
     for (const payment of below) {
       const { nonce } = payment.challenge
-      steps.set(nonce, done.has(nonce) ? 'finalized' : isSure(payment) ? 'confirming' : 'records_missing')
+      const counted = ends.get(nonce) === 'finalized' ? 'finalized' : 'confirming'
+      steps.set(nonce, isSure(payment) ? counted : 'records_missing')
     }
     return !leaves.some((leaf) => leaf.beside === 'counted' && !isDone(leaf))
   }
@@ -221,11 +220,10 @@ function createMintWaiting(
   root: ProvedRoot,
   round: Round,
 ) => Promise<void> {
-  const sendBatch = createSendBatch(deps)
   const isHastened = ({ challenge }: AwaitingMint) => hastened.has(challenge.nonce)
 
   return async ({ epoch, memory, steps, isClosing }, waiting, count, root, round) => {
-    const stepFor = (payments: readonly AwaitingMint[], step: Step) => {
+    const stepFor = (payments: readonly AwaitingMint[], step: MintStep) => {
       for (const { challenge } of payments) steps.set(challenge.nonce, step)
     }
     const followed = await deps.followedLeaves()
@@ -256,18 +254,11 @@ function createMintWaiting(
     const isNew = ({ beside }: EpochLeaf) => beside === 'open'
     await deps.mark(planned.leaves.filter(isNew), 'counted')
     for (const { challenge } of open) deps.progress.waits.set(challenge.nonce, 'proving')
-    const end = await sendBatch({ epoch, ...planned }, open, root, round)
+    const end = await deps.send.batch({ epoch, ...planned }, open, root, round)
     memory.ended(end === 'failed' ? 'failed' : 'well')
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))
     const inBatch = open.filter(({ burn }) => places.has(burn.leafIndex))
     if (end !== 'failed') for (const { challenge } of inBatch) hastened.delete(challenge.nonce)
-    stepFor(end === 'failed' ? open : inBatch, stepAfter[end])
+    stepFor(end === 'failed' ? open : inBatch, end)
   }
-}
-
-const stepAfter: Readonly<Record<BatchEnd, Step>> = {
-  mined: 'mined',
-  elapsed: 'confirming',
-  cut_off: 'interrupted',
-  failed: 'failed',
 }

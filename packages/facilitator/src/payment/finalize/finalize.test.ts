@@ -61,7 +61,7 @@ function setup({
     findMint: (nonce: ChallengeNonce): Mint | undefined => mintOf(nonce),
     outcome: (nonce: ChallengeNonce): MintOutcome | Promise<MintOutcome> => {
       world.states.set(nonce, 'shallow')
-      return { kind: 'mined', mint: mintOf(nonce) }
+      return { kind: 'mined', txHash: hashOf(900) }
     },
     prove: async (_signal: AbortSignal): Promise<void> => undefined,
     proved: [] as ChallengeNonce[],
@@ -503,7 +503,7 @@ describe('a payment that is not minted yet', () => {
     // Backing off, it still waits for the same.
     await round()
     expect(reasonOf()).toBe('unfunded')
-    world.outcome = () => ({ kind: 'mined', mint: mintOf(nonce) })
+    world.outcome = () => ({ kind: 'mined', txHash: hashOf(900) })
     clock.advance(periodMs)
     await round()
     expect(reasonOf()).toBe('confirming')

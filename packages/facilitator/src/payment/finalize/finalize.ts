@@ -15,11 +15,11 @@ import type { AwaitingMint } from '../records.js'
 import type { Wait } from '../waits.js'
 import type { FinalizeEvent, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
 import { createProgress, type Progress } from './progress.js'
-import { createRecordMint, type RecordMint } from './record-mint.js'
+import { createRecordMints, type RecordEnd, type RecordMints } from './record.js'
 import { createReorgedBurns } from './reorged-burns.js'
-import { cutOffBy, type Round, type RoundEnd, type Step } from './round.js'
+import type { MintStep, Round, RoundEnd } from './round.js'
 import type { MintSchedule } from './schedule.js'
-import { createSendMint } from './send-mint.js'
+import { createSendMints } from './send.js'
 import { createTellWaiting } from './tell-waiting.js'
 
 export type Finalize = {
@@ -74,12 +74,16 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   const progress = createProgress(deps)
   const { schedule, waits } = progress
   const reorgedBurns = createReorgedBurns({ ...deps, progress })
-  const sendMint = createSendMint({ ...deps, ...limits, progress })
-  const recordMint = createRecordMint({ ...deps, ...limits, progress })
+  const send = createSendMints({ ...deps, ...limits, proveBatch: deps.batches.prove, progress })
+  const record = createRecordMints({ ...deps, ...limits, ...deps.batches, progress })
   const tellWaiting = createTellWaiting({ ...deps, ...limits, waits })
-  const epochs = createEpochTallies({ ...deps, ...limits, ...deps.batches, progress, reorgedBurns })
+  const epochs = createEpochTallies({ ...deps, ...deps.batches, progress, reorgedBurns, send, record })
 
-  async function advance(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<Step | undefined> {
+  async function advance(
+    payment: AwaitingMint,
+    root: ProvedRoot,
+    round: Round,
+  ): Promise<MintStep | undefined> {
     if (deps.minter.isUnderWay(payment.challenge.nonce)) return 'confirming'
     // A reorged burn is noticed while its payment waits. The bound keeps a round from reading thousands of
     // waiting burns.
@@ -91,13 +95,17 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     if (current.burn.leafIndex >= root.size) return 'root_behind'
     if (round.mintsLeft === 0) return undefined
     round.mintsLeft -= 1
-    return sendMint(current, root, round)
+    return send.one(current, root, round)
   }
 
-  async function step({ payment, state }: Seen, root: ProvedRoot, round: Round): Promise<Step | undefined> {
+  async function step(
+    { payment, state }: Seen,
+    root: ProvedRoot,
+    round: Round,
+  ): Promise<MintStep | undefined> {
     if (round.signal.aborted) return 'interrupted'
     try {
-      if (state === 'minted') return await recordMint(payment)
+      if (state === 'minted') return notOutgrown(await record.one(payment))
       return state === 'shallow' ? 'confirming' : await advance(payment, root, round)
     } catch (err) {
       return round.signal.aborted
@@ -106,53 +114,42 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     }
   }
 
-  async function runRound(signal: AbortSignal, cutOff: Promise<'cut_off'>): Promise<RoundEnd> {
+  async function runRound(signal: AbortSignal): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
     await epochs.lookAtOpen()
-    const { due, inEpochs } = await candidates(deps, progress)
-    const end = new Map<ChallengeNonce, Step>()
+    const due = await progress.due(limits.paymentsPerRoundMax)
+    const inEpochs = await listed(deps.ledger.awaitingMint({ inEpochs: true }))
+    const end = new Map<ChallengeNonce, MintStep>()
     if (due.length + inEpochs.length === 0 && !epochs.isAnyClosing()) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i): Seen => ({ payment, state: states[i] ?? 'due' }))
     const { queue, companyOf } = orderOf(all, root, deps.shuffle)
     const round: Round = {
       signal,
-      cutOff,
       companyOf,
       mintsLeft: limits.mintsPerRoundMax,
       burnsLeft: limits.burnsPerRoundMax,
     }
+    const note = (payment: AwaitingMint, taken: MintStep | undefined) => {
+      if (!taken) return
+      end.set(payment.challenge.nonce, taken)
+      progress.remember(payment, taken)
+    }
     const work = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        const done = await step(next, root, round)
-        if (!done) continue
-        end.set(next.payment.challenge.nonce, done)
-        progress.remember(next.payment, done)
-      }
+      for (let next = queue.shift(); next; next = queue.shift())
+        note(next.payment, await step(next, root, round))
     }
     const tally = async () => {
       const steps = await epochs.round(inEpochs, root, round)
-      for (const payment of inEpochs) {
-        const step = steps.get(payment.challenge.nonce)
-        if (!step) continue
-        end.set(payment.challenge.nonce, step)
-        progress.remember(payment, step)
-      }
+      for (const payment of inEpochs) note(payment, steps.get(payment.challenge.nonce))
     }
     await Promise.all([tally(), ...Array.from({ length: limits.attemptsInFlightMax }, work)])
-    tellWaiting(root, end)
+    tellWaiting(root)
     return end
   }
 
   return {
-    async round(signal) {
-      const { cutOff, release } = cutOffBy(signal)
-      try {
-        return await runRound(signal, cutOff)
-      } finally {
-        release()
-      }
-    },
+    round: runRound,
 
     async retry(nonce) {
       epochs.hasten(nonce)
@@ -161,7 +158,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
     closeEpoch: epochs.close,
 
-    confirm: createConfirm(deps, progress, recordMint, epochs),
+    confirm: createConfirm(deps, progress, record, epochs),
 
     waitOf: waits.of,
   }
@@ -170,7 +167,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 function createConfirm(
   { verifier, limits }: FinalizeDeps,
   { schedule, minted }: Progress,
-  recordMint: RecordMint,
+  record: RecordMints,
   epochs: EpochTallies,
 ): Finalize['confirm'] {
   return async () => {
@@ -183,44 +180,22 @@ function createConfirm(
       const { nonce } = payment.challenge
       // A reorg may have taken the mint: the next round sends another.
       if (states[i] === 'due') minted.delete(nonce)
-      else if (states[i] === 'minted' && !(await schedule.isResting(nonce))) await recordMint(payment)
+      else if (states[i] === 'minted' && !(await schedule.failuresOf(nonce)).isResting)
+        await record.one(payment)
     }
   }
 }
 
 const isInEpoch = ({ challenge }: AwaitingMint): boolean => challenge.epoch !== undefined
 
-/** Payments that the schedule is asked about at once. */
-const askedTogetherMax = 500
-
-/**
- * Payments that are due, about oldest burn first, and all payments that are minted in batches. Payments beyond the limit
- * are asked about too, so that their delays begin.
- */
-async function candidates(
-  { ledger, limits }: FinalizeDeps,
-  progress: Progress,
-): Promise<{ readonly due: AwaitingMint[]; readonly inEpochs: AwaitingMint[] }> {
-  const due: AwaitingMint[] = []
-  const inEpochs: AwaitingMint[] = []
-  const take = async (payments: readonly AwaitingMint[]) => {
-    const room = limits.paymentsPerRoundMax - due.length
-    due.push(...(await progress.due(payments)).slice(0, room))
-  }
-  let some: AwaitingMint[] = []
-  for await (const payment of ledger.awaitingMint()) {
-    if (isInEpoch(payment)) {
-      inEpochs.push(payment)
-      continue
-    }
-    some.push(payment)
-    if (some.length < askedTogetherMax) continue
-    await take(some)
-    some = []
-  }
-  await take(some)
-  return { due, inEpochs }
+async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
 }
+
+/** A larger burn took the place of the one that was recorded. Nothing was done for it yet. */
+const notOutgrown = (end: RecordEnd): MintStep | undefined => (end === 'outgrown' ? undefined : end)
 
 type Seen = { readonly payment: AwaitingMint; readonly state: MintState }
 

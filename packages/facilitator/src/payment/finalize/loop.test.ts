@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { nonceOf } from '../../../test/challenges.js'
 import { pauseMs, startFinalizeLoop } from './loop.js'
-import type { RoundEnd, Step } from './round.js'
+import type { MintStep, RoundEnd } from './round.js'
 
 const periodMs = 15_000
 const pace = { periodMs, backOffMaxMs: 10 * periodMs }
-const ended = (...steps: Step[]): RoundEnd => new Map(steps.map((step, i) => [nonceOf(i), step]))
+const ended = (...steps: MintStep[]): RoundEnd => new Map(steps.map((step, i) => [nonceOf(i), step]))
 
 /** A loop whose rounds end as scripted and whose pauses the test sees and ends. */
 function startLoop(script: (RoundEnd | Error)[]) {

@@ -7,21 +7,19 @@ import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import { createWaits, type WaitReason, type Waits } from '../waits.js'
 import type { FinalizeEvent } from './ports.js'
-import type { Step } from './round.js'
-import type { MintSchedule, Turn } from './schedule.js'
+import type { MintStep } from './round.js'
+import type { MintSchedule } from './schedule.js'
 
 export type Progress = {
   readonly schedule: MintSchedule
   readonly waits: Waits
   /** Minted as far as we know, and not recorded yet. */
   readonly minted: Map<ChallengeNonce, AwaitingMint>
-  /** Payments being recorded: a round and `confirm` may come upon the same one. */
-  readonly recording: Set<ChallengeNonce>
-  /** The payments that may be tried now. Remembers why the others wait. */
-  due(payments: readonly AwaitingMint[]): Promise<readonly AwaitingMint[]>
+  /** The payments that may be tried now, at most `countMax`. Remembers that others are delayed. */
+  due(countMax: number): Promise<readonly AwaitingMint[]>
   failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'>
   /** Remembers why the payment waits after this step. */
-  remember(payment: AwaitingMint, step: Step): void
+  remember(payment: AwaitingMint, step: MintStep): void
   forget(challengeNonce: ChallengeNonce): Promise<void>
 }
 
@@ -33,24 +31,16 @@ export function createProgress(deps: {
   const { schedule } = deps
   const waits = createWaits(deps)
   const minted = new Map<ChallengeNonce, AwaitingMint>()
-  const recording = new Set<ChallengeNonce>()
-
-  function keepWhy(challengeNonce: ChallengeNonce, turn: Turn | undefined): void {
-    if (turn === 'delayed') waits.set(challengeNonce, 'delayed')
-    else if ((waits.of(challengeNonce)?.reason ?? 'delayed') === 'delayed')
-      waits.set(challengeNonce, 'queued')
-  }
-
   return {
     schedule,
     waits,
     minted,
-    recording,
 
-    async due(payments) {
-      const turns = await schedule.turns(payments.map(({ challenge }) => challenge.nonce))
-      for (const [i, { challenge }] of payments.entries()) keepWhy(challenge.nonce, turns[i])
-      return payments.filter((_, i) => turns[i] === 'due')
+    async due(countMax) {
+      const { due, delayed } = await schedule.look(countMax)
+      waits.replace('delayed', delayed, 'queued')
+      for (const { challenge } of due) if (!waits.of(challenge.nonce)) waits.set(challenge.nonce, 'queued')
+      return due
     },
 
     async failed(challengeNonce, reason, err) {
@@ -65,7 +55,7 @@ export function createProgress(deps: {
       if (isWait(step)) waits.set(nonce, step)
       if (step !== 'mined' && step !== 'confirming') return
       // Meanwhile `confirm` may have recorded it.
-      if (recording.has(nonce) || !waits.of(nonce)) return
+      if (!waits.of(nonce)) return
       waits.set(nonce, 'confirming')
       minted.set(nonce, payment)
     },
@@ -78,9 +68,9 @@ export function createProgress(deps: {
   }
 }
 
-const isWait = (step: Step): step is Step & WaitReason => waitSteps.has(step)
+const isWait = (step: MintStep): step is MintStep & WaitReason => waitSteps.has(step)
 
-const waitSteps: ReadonlySet<string> = new Set<Step & WaitReason>([
+const waitSteps: ReadonlySet<string> = new Set<MintStep & WaitReason>([
   'root_behind',
   'verifier_paused',
   'gathering',

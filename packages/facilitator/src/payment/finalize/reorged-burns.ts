@@ -27,7 +27,7 @@ export function createReorgedBurns(deps: {
       for await (const { challenge, burn } of ledger.demoted()) {
         const { nonce } = challenge
         if (signal.aborted) return
-        if (await schedule.isResting(nonce)) continue
+        if ((await schedule.failuresOf(nonce)).isResting) continue
         const returned = await reread(challenge, burn).catch(() => undefined)
         if (!returned || returned.depth < deps.burnConfirmations) {
           // A burn that stays away must not hold up the other burns.

@@ -1,24 +1,23 @@
 /** When the mint of each payment may be tried: after its delay, and later after each failure. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-
-/** `delayed`: held back for its random delay. `resting`: its last try failed too recently. */
-export type Turn = 'due' | 'delayed' | 'resting'
+import type { AwaitingMint } from '../records.js'
 
 /**
  * Facilitators that finalize the same payments share one schedule; each question may be a round trip to a store. Two of
- * them may be told `due` at the same moment: the verifier mints no burn twice, so a race costs a proof and no money. A
- * schedule that is lost costs no money either: delays begin again, and failed payments are tried at once.
+ * them may be told that a payment is due at the same moment: the verifier mints no burn twice, so a race costs a proof and no
+ * money. A schedule that is lost costs no money either: delays begin again, and failed payments are tried at once.
  */
 export type MintSchedule = {
   /**
-   * One turn per payment, in order. The first question about a payment draws its delay, which then stays the
-   * same for everybody who asks.
+   * Payments with a proof of their own whose mint may be tried now, about oldest burn first and at most `countMax`, and all
+   * that are held back for a random time. The first look at a payment draws its delay, which then stays the same for
+   * everybody who asks.
    */
-  turns(challengeNonces: readonly ChallengeNonce[]): Promise<readonly Turn[]>
-  /** Whether the last try failed too recently. Draws no delay. */
-  isResting(challengeNonce: ChallengeNonce): Promise<boolean>
-  /** Failures in a row. */
-  failures(challengeNonce: ChallengeNonce): Promise<number>
+  look(
+    countMax: number,
+  ): Promise<{ readonly due: readonly AwaitingMint[]; readonly delayed: readonly ChallengeNonce[] }>
+  /** Failures in a row, and whether the last one was too recent to try again. Draws no delay. */
+  failuresOf(challengeNonce: ChallengeNonce): Promise<{ readonly count: number; readonly isResting: boolean }>
   /** Counts a failure: the payment rests, longer each time up to a bound. */
   failed(challengeNonce: ChallengeNonce): Promise<void>
   /** A try went well: the payment does not rest, and its failures are counted from zero again. Its delay stays over. */

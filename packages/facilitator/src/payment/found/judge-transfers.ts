@@ -85,7 +85,7 @@ function reasonOf(
 }
 
 /** The value that is, or will be, minted for an address. */
-export const countedOf = (payment: RecordedPayment | undefined): bigint => {
+export const countedOf = (payment: Pick<RecordedPayment, 'accepted' | 'late'> | undefined): bigint => {
   const accepted = payment?.accepted?.burn.value ?? 0n
   const late = payment?.late?.burn.value
   return late !== undefined && late > accepted ? late : accepted
@@ -107,8 +107,12 @@ export function besideBurnOf(
   return transfers.filter((transfer) => transfer !== known)
 }
 
-export const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
+const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
   transfers.reduce((sum, { value }) => sum + value, 0n)
+
+/** What no batch has minted. */
+export const unmintedOf = (transfers: readonly FoundTransfer[]): bigint =>
+  totalOf(transfers.filter(({ beside }) => beside !== 'minted'))
 
 /** The largest transfer; the earliest of equal ones. */
 export const largestOf = (transfers: readonly FoundTransfer[]): FoundTransfer | undefined =>

@@ -66,6 +66,7 @@ export function createIssueChallenge(deps: {
       powNonce: address.powNonce,
       ...(address.epoch && { epoch: address.epoch }),
       treasury: deployment.treasury,
+      ...(asker.seller !== undefined && { seller: asker.seller }),
       ...quoted.value,
       issuedAt,
       expiresAt,

@@ -1,11 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createShares, type Shares, unshared } from './shares.js'
+import { commonOf, rankOf, type ShareTerms, unshared } from './shares.js'
 
 const none = { reservedPercent: new Map<string, number>(), promisedTo: () => 0 }
 
+/** A stock whose takers are counted. */
+function sharing(terms: ShareTerms) {
+  const heldBy = new Map<string, number>()
+  const add = (key: string, count: number) => heldBy.set(key, (heldBy.get(key) ?? 0) + count)
+  const held = {
+    of: (key: string) => heldBy.get(key) ?? 0,
+    get all() {
+      return [...heldBy.values()].reduce((sum, count) => sum + count, 0)
+    },
+  }
+  return {
+    rank: (key: string, free: number) => rankOf(terms, held, key, free),
+    common: (free: number) => commonOf(terms, held, free),
+    take: (key: string) => add(key, 1),
+    giveBack: (key: string) => add(key, -1),
+  }
+}
+
 /** Takes for one caller until it may have no more; what is left then. */
-function takeAll(shares: Shares, key: string, free: number): number {
+function takeAll(shares: ReturnType<typeof sharing>, key: string, free: number): number {
   let left = free
   while (shares.rank(key, left) !== undefined) {
     shares.take(key)
@@ -16,7 +34,7 @@ function takeAll(shares: Shares, key: string, free: number): number {
 
 describe('shares of strangers', () => {
   it('are larger the fewer there are, and never everything', () => {
-    const shares = createShares({ capacity: 256, ...none })
+    const shares = sharing({ capacity: 256, ...none })
     const afterOne = takeAll(shares, 'a', 256)
     expect(afterOne).toBe(64)
     expect(takeAll(shares, 'b', afterOne)).toBe(16)
@@ -24,7 +42,7 @@ describe('shares of strangers', () => {
 
   it('leave something to the next one, however many come at an even pace', () => {
     for (const callers of [1, 2, 16, 60]) {
-      const shares = createShares({ capacity: 256, ...none })
+      const shares = sharing({ capacity: 256, ...none })
       let free = 256
       for (let stuck = 0; stuck < callers; ) {
         stuck = 0
@@ -42,13 +60,13 @@ describe('shares of strangers', () => {
   })
 
   it('are at least what was promised, up to the last one', () => {
-    const shares = createShares({ capacity: 20, ...none, promisedTo: () => 20 })
+    const shares = sharing({ capacity: 20, ...none, promisedTo: () => 20 })
     expect(takeAll(shares, 'a', 20)).toBe(0)
-    expect(takeAll(unshared(7), 'a', 7)).toBe(0)
+    expect(takeAll(sharing(unshared(7)), 'a', 7)).toBe(0)
   })
 
   it('go first to whoever has least', () => {
-    const shares = createShares({ capacity: 10, ...none })
+    const shares = sharing({ capacity: 10, ...none })
     shares.take('a')
     expect([shares.rank('a', 9), shares.rank('b', 9)]).toEqual([1, 0])
   })
@@ -61,7 +79,7 @@ describe('reserved parts', () => {
   ])
 
   it('are untouched by a thousand strangers, and by other sellers', () => {
-    const shares = createShares({ capacity: 100, reservedPercent: sellers, promisedTo: () => 20 })
+    const shares = sharing({ capacity: 100, reservedPercent: sellers, promisedTo: () => 20 })
     let free = 100
     for (let stranger = 0; stranger < 1_000; stranger++) free = takeAll(shares, `${stranger}`, free)
     expect(free).toBe(40)
@@ -72,7 +90,7 @@ describe('reserved parts', () => {
   })
 
   it('are as large as the stock is while it is still being made: strangers do not wait for sellers', () => {
-    const shares = createShares({ capacity: 100, reservedPercent: sellers, promisedTo: () => 0 })
+    const shares = sharing({ capacity: 100, reservedPercent: sellers, promisedTo: () => 0 })
     expect(shares.rank('stranger', 1)).toBe(0)
     expect(shares.rank('stranger', 0)).toBeUndefined()
   })
@@ -85,7 +103,7 @@ describe('reserved parts', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const capacity = 50
-        const shares = createShares({ capacity, reservedPercent: sellers, promisedTo: () => 5 })
+        const shares = sharing({ capacity, reservedPercent: sellers, promisedTo: () => 5 })
         const held = new Map<string, number>()
         const all = () => [...held.values()].reduce((sum, count) => sum + count, 0)
         for (const { key, gives } of steps) {

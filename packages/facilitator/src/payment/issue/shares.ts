@@ -6,19 +6,6 @@
 /** A caller may have this many times as much of the rest as it leaves to all others. */
 const timesWhatIsLeft = 3
 
-export type Shares = {
-  /**
-   * The caller's rank among those who want one while `free` are left: lower goes first. Undefined: the caller
-   * may have none now.
-   */
-  rank(key: string, free: number): number | undefined
-  /** How many of the free ones are unreserved, and how many there would be if all were free. */
-  common(free: number): number
-  readonly commonMax: number
-  take(key: string): void
-  giveBack(key: string): void
-}
-
 /** What a stock promises to whom. */
 export type ShareTerms = {
   readonly capacity: number
@@ -48,7 +35,10 @@ function keptFrom(terms: ShareTerms, held: Holdings, key: string | undefined, fr
   return kept
 }
 
-/** The caller's rank, as in `Shares`. */
+/**
+ * The caller's rank among those who want one while `free` are left: lower goes first. Undefined: the caller may have none
+ * now.
+ */
 export function rankOf(terms: ShareTerms, held: Holdings, key: string, free: number): number | undefined {
   const beyond = held.of(key) - partOf(terms, key, wholeWith(terms, held, free))
   if (beyond < 0) return free > 0 ? beyond : undefined
@@ -57,35 +47,17 @@ export function rankOf(terms: ShareTerms, held: Holdings, key: string, free: num
   return left > 0 && isFair ? beyond : undefined
 }
 
-export function createShares(terms: ShareTerms): Shares {
-  const { capacity, reservedPercent } = terms
-  const heldBy = new Map<string, number>()
-  let all = 0
-  const held: Holdings = {
-    of: (key) => heldBy.get(key) ?? 0,
-    get all() {
-      return all
-    },
-  }
-  return {
-    rank: (key, free) => rankOf(terms, held, key, free),
-    common: (free) => Math.max(0, free - keptFrom(terms, held, undefined, free)),
-    commonMax:
-      capacity - [...reservedPercent.keys()].reduce((sum, key) => sum + partOf(terms, key, capacity), 0),
-    take(key) {
-      heldBy.set(key, held.of(key) + 1)
-      all += 1
-    },
-    giveBack(key) {
-      const left = held.of(key) - 1
-      if (left < 0) return
-      all -= 1
-      if (left > 0) heldBy.set(key, left)
-      else heldBy.delete(key)
-    },
-  }
-}
+/** How many of the free ones are unreserved. */
+export const commonOf = (terms: ShareTerms, held: Holdings, free: number): number =>
+  Math.max(0, free - keptFrom(terms, held, undefined, free))
 
-/** Shares without reservations: first come, first served. */
-export const unshared = (capacity: number): Shares =>
-  createShares({ capacity, reservedPercent: new Map(), promisedTo: () => Number.POSITIVE_INFINITY })
+/** The same while all are free. */
+export const commonMaxOf = (terms: ShareTerms): number =>
+  commonOf(terms, { of: () => 0, all: 0 }, terms.capacity)
+
+/** Nothing is reserved: first come, first served. */
+export const unshared = (capacity: number): ShareTerms => ({
+  capacity,
+  reservedPercent: new Map(),
+  promisedTo: () => Number.POSITIVE_INFINITY,
+})

@@ -1,9 +1,15 @@
 /** What an operator sees of the fees, and may ask for. */
-import type { Address, TokenLabel } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits, TokenLabel, TxHash } from '@svc-zerc20/protocol'
 import type { Swept } from '../records.js'
-import type { DistributorView } from './distributor.js'
 import type { SweepTerms } from './plan.js'
 import type { SweepAnswer, SweepView } from './sweeper.js'
+
+export type SplitterView = {
+  /** As last seen; undefined before the first look. */
+  readonly undistributed?: BaseUnits
+  readonly last?: { readonly txHash: TxHash; readonly amount: BaseUnits; readonly at: number }
+  readonly lastFailure?: { readonly message: string; readonly at: number }
+}
 
 export type FeesView = SweepView & {
   /** How fees of new payments reach the facilitator. Fees of older payments are swept in any mode. */
@@ -14,7 +20,7 @@ export type FeesView = SweepView & {
   readonly treasuryWei?: bigint
   /** What the token says of itself. */
   readonly token?: TokenLabel
-  readonly splitter?: DistributorView & { readonly address: Address }
+  readonly splitter?: SplitterView & { readonly address: Address }
 }
 
 export type FeeControl = {

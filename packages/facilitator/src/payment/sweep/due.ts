@@ -7,31 +7,20 @@
  *   minted money, and the provider has the rest.
  * - A fee without a recipient is the splitter's matter.
  */
-import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits } from '@svc-zerc20/protocol'
 import type { Accepted, Finalized, RecordedPayment } from '../records.js'
 
-export type DueFee = {
-  readonly nonce: ChallengeNonce
-  readonly recipient: Address
-  readonly amount: BaseUnits
-  /** The account that the payment was minted to: nobody else holds this fee. */
-  readonly treasury: Address
-  /** The payment is finalized since then. */
-  readonly since: UnixSeconds
-  /** A block at or before the one with the mint: no earlier block can hold a sweep of this fee. */
-  readonly fromBlock: bigint
-}
+export type DueFee = { readonly recipient: Address; readonly amount: BaseUnits }
 
 type Sweepable = Pick<RecordedPayment, 'challenge' | 'accepted' | 'finalized' | 'late' | 'swept'>
 
 export function dueFeeOf(payment: Sweepable): DueFee | undefined {
   const { challenge, accepted, finalized } = payment
-  const { fee, nonce, treasury, amount: whole } = challenge
+  const { fee, amount: whole } = challenge
   if (payment.swept || !accepted || !finalized || fee?.recipient === undefined) return undefined
   const { amount, recipient } = fee
   if (amount <= 0n || amount > whole || mintedFor(payment, accepted, finalized) < whole) return undefined
-  const fromBlock = finalized.mint.blockNumber ?? accepted.burn.blockNumber
-  return { nonce, recipient, amount, treasury, since: finalized.at, fromBlock }
+  return { recipient, amount }
 }
 
 /**

@@ -1,15 +1,11 @@
 /** The ports of the sweep, with the guarantees it relies on. */
 import type { Address, BaseUnits, TxHash } from '@svc-zerc20/protocol'
 import type { OpenSweep, SignedTransaction, Sweep, Swept } from '../records.js'
-import type { DueFee } from './due.js'
+import type { FeesDue, SweepTerms } from './plan.js'
 
 /** The part of the ledger that knows which fees were swept. */
 export type FeeLedger = {
-  /**
-   * Fees that are due and that no sweep has taken or is about to take, about oldest first. Payments without such a fee
-   * cost nothing here.
-   */
-  feesDue(): AsyncIterable<DueFee>
+  feesDue(terms: Pick<SweepTerms, 'treasury' | 'paymentsMax'>): Promise<FeesDue>
   /**
    * Remembers the transaction of a sweep, before anyone else can see it, and again for each higher fee. Throws when the
    * amount is not the sum of fees that are due to the recipient: nothing is recorded then.
@@ -97,13 +93,3 @@ export type SweepEvent =
     }
   | { readonly event: 'fees.distributed'; readonly txHash: string; readonly amount: bigint }
   | { readonly event: 'fees.distribute_failed'; readonly err: unknown }
-
-/** The splitter of split mode. */
-export type Splitter = {
-  /** The balance that nobody has distributed yet. */
-  undistributed(): Promise<BaseUnits>
-  /** Resolves when the distribution is mined; throws when it did not happen. Harmless when somebody else was faster. */
-  distribute(): Promise<{ readonly txHash: TxHash }>
-  /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
-  resume(): Promise<void>
-}

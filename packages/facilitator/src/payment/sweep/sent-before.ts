@@ -2,8 +2,8 @@
  * Looks for money that the treasury sent to a recipient of fees without the ledger's knowledge: by a sweep that a restored
  * copy of the journal does not know, or by hand. Such a transfer counts as a sweep, so that no fee is paid twice.
  */
-import type { BaseUnits } from '@svc-zerc20/protocol'
-import { coveredBy, gatherDue, type RecipientDue, type SweepTerms, sweepOf } from './plan.js'
+import type { Address, BaseUnits } from '@svc-zerc20/protocol'
+import { coveredBy, type RecipientDue, type SweepTerms, sweepOf } from './plan.js'
 import type { FeeLedger, FoundTransfer, SentTransfers, SweepEvent } from './ports.js'
 
 /** `changed`: other fees are due now. `shallow`: a transfer was found that a reorg could still undo. */
@@ -18,13 +18,13 @@ export function createSentBefore(deps: {
   const { ledger, terms, report } = deps
 
   /** Takes the fees that a transfer pays, in as many records as sweeps of that size would have had. */
-  async function take({ recipient }: RecipientDue['sweep'], transfer: FoundTransfer): Promise<void> {
+  async function take(recipient: Address, transfer: FoundTransfer): Promise<void> {
     let payments = 0
     for (let left: bigint = transfer.value; left > 0n; ) {
-      const { due } = await gatherDue(ledger.feesDue(), terms)
-      const fees = due.find(({ sweep }) => sweep.recipient === recipient)
+      const { due } = await ledger.feesDue(terms)
+      const fees = due.find((each) => each.recipient === recipient)
       if (!fees) break
-      const sweep = sweepOf(recipient, coveredBy(left, fees.oldest))
+      const sweep = sweepOf({ recipient, oldest: coveredBy(left, fees.oldest) })
       const value = (sweep.amount < left ? sweep.amount : left) as BaseUnits
       await ledger.recordSweepFound(sweep, { ...transfer, value })
       payments += sweep.challengeNonces.length
@@ -33,13 +33,13 @@ export function createSentBefore(deps: {
     report({ event: 'fees.transfer_found', txHash: transfer.txHash, payments, amount: transfer.value })
   }
 
-  return async ({ sweep, fromBlock }) => {
+  return async ({ recipient, fromBlock }) => {
     const { last } = await ledger.swept()
     // Blocks up to that of the last sweep are accounted for.
     const isAccounted = last !== undefined && last.blockNumber >= fromBlock
-    const found = await deps.sent(sweep.recipient, isAccounted ? last.blockNumber + 1n : fromBlock)
+    const found = await deps.sent(recipient, isAccounted ? last.blockNumber + 1n : fromBlock)
     if (found.some(({ isDeep }) => !isDeep)) return 'shallow'
-    for (const transfer of found) await take(sweep, transfer)
+    for (const transfer of found) await take(recipient, transfer)
     return found.length > 0 ? 'changed' : 'nothing'
   }
 }

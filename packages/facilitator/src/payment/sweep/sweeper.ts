@@ -1,18 +1,24 @@
-/** Sweeps the facilitator's fees from the treasury to their recipients, one sweep after the other. */
-import type { TxHash } from '@svc-zerc20/protocol'
+/**
+ * Sweeps the facilitator's fees from the treasury to their recipients, one sweep after the other. A transfer of tokens has no
+ * replay protection but its txNonce, so that the next sweep must know how the last one ended.
+ */
+import { backOffMs, type TxHash } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
-import type { Sweep } from '../records.js'
-import { createOneSweep, type LastFailure, type UnderWay } from './one-sweep.js'
+import type { OpenSweep, Sweep } from '../records.js'
 import {
   type FeeSum,
-  gatherDue,
+  type FeesDue,
   type NoSweep,
   planSweep,
   type RecipientDue,
   type SweepTerms,
+  sweepOf,
 } from './plan.js'
-import type { FeeLedger, SweepEvent, SweepFailure, SweepSender } from './ports.js'
+import type { FeeLedger, SweepEvent, SweepFailure, SweepOutcome, SweepSender } from './ports.js'
 import type { SentBefore } from './sent-before.js'
+
+export type UnderWay = { readonly sweep: Sweep; readonly txHash?: TxHash }
+type LastFailure = { readonly why: SweepFailure; readonly message: string; readonly at: number }
 
 /** The answer to somebody who wants a sweep now. */
 export type SweepAnswer =
@@ -23,10 +29,11 @@ export type SweepAnswer =
   | { readonly kind: 'failed'; readonly why: SweepFailure; readonly message: string }
 
 export type SweepView = {
-  readonly due: FeeSum
-  /** Fees that were minted to another account than today's treasury. Their owner has to send them. */
-  readonly elsewhere: FeeSum
+  readonly due: FeeSum & { readonly oldestAt?: number }
+  /** The owner of the other account has to send them. */
+  readonly elsewhere: FeesDue['elsewhere']
   readonly underWay?: UnderWay
+  /** The last failure, until a sweep goes well. */
   readonly lastFailure?: LastFailure
 }
 
@@ -38,10 +45,7 @@ export type Sweeper = {
   view(): Promise<SweepView>
 }
 
-/** Looks for money that was sent before, in one round: each look may change what is due. */
-const looksMax = 5
-
-export function createSweeper(deps: {
+export type SweeperDeps = {
   readonly ledger: Pick<FeeLedger, 'feesDue' | 'openSweeps' | 'endSweep'>
   readonly sender: SweepSender
   readonly sentBefore: SentBefore
@@ -50,12 +54,17 @@ export function createSweeper(deps: {
   /** First and longest pause after a failure. */
   readonly retryMs: { readonly first: number; readonly max: number }
   readonly report: (event: SweepEvent) => void
-}): Sweeper {
+}
+
+/** Looks for money that was sent before, in one round: each look may change what is due. */
+const looksMax = 5
+
+export function createSweeper(deps: SweeperDeps): Sweeper {
   const { ledger, clock, terms } = deps
   const one = createOneSweep(deps)
 
   async function planned(isHurried: boolean): Promise<RecipientDue | NoSweep> {
-    const { due } = await gatherDue(ledger.feesDue(), terms)
+    const { due } = await ledger.feesDue(terms)
     return planSweep(due, terms, { nowMs: clock.now(), isHurried })
   }
 
@@ -78,36 +87,34 @@ export function createSweeper(deps: {
     if (open && !one.underWay()) one.takeUp(open)
   }
 
-  async function answerNow(isDryRun: boolean): Promise<SweepAnswer> {
-    if (!isDryRun) await takeUpOpen()
-    const fees = one.underWay() ? 'nothing_due' : await (isDryRun ? planned(true) : surelyDue(true))
-    const underWay = one.underWay()
-    if (underWay) return { kind: 'under_way', ...underWay }
-    if (typeof fees === 'string') return { kind: 'none', why: fees }
-    const { sweep } = fees
-    if (isDryRun) return { kind: 'planned', sweep }
-    const started = await one.start(sweep)
-    return typeof started === 'string'
-      ? { kind: 'sent', sweep, txHash: started }
-      : { kind: 'failed', ...started }
-  }
-
   return {
     async round() {
       await takeUpOpen()
       if (one.underWay() || one.isResting()) return
       try {
         const fees = await surelyDue(false)
-        if (!one.underWay() && typeof fees !== 'string') void one.start(fees.sweep)
+        if (!one.underWay() && typeof fees !== 'string') void one.start(sweepOf(fees))
       } catch (err) {
-        one.fail(err)
+        one.fail('unavailable', err)
       }
     },
 
-    now: ({ isDryRun }) => answerNow(isDryRun),
+    async now({ isDryRun }) {
+      if (!isDryRun) await takeUpOpen()
+      const fees = one.underWay() ? 'nothing_due' : await (isDryRun ? planned(true) : surelyDue(true))
+      const underWay = one.underWay()
+      if (underWay) return { kind: 'under_way', ...underWay }
+      if (typeof fees === 'string') return { kind: 'none', why: fees }
+      const sweep = sweepOf(fees)
+      if (isDryRun) return { kind: 'planned', sweep }
+      const started = await one.start(sweep)
+      return typeof started === 'string'
+        ? { kind: 'sent', sweep, txHash: started }
+        : { kind: 'failed', ...started }
+    },
 
     async view() {
-      const { due, elsewhere } = await gatherDue(ledger.feesDue(), terms)
+      const { due, elsewhere } = await ledger.feesDue(terms)
       const [underWay, lastFailure] = [one.underWay(), one.lastFailure()]
       return {
         due: sumOf(due),
@@ -119,9 +126,96 @@ export function createSweeper(deps: {
   }
 }
 
-function sumOf(due: readonly FeeSum[]): FeeSum {
+/** The one sweep that may be under way, from its signature to its end, and the pause after a failure. */
+function createOneSweep({ ledger, sender, clock, retryMs, report }: SweeperDeps) {
+  let underWay: UnderWay | undefined
+  let failures = 0
+  let restUntilMs = 0
+  let lastFailure: LastFailure | undefined
+
+  function fail(why: SweepFailure, err: unknown): LastFailure {
+    const message = `${messages[why]}${err instanceof Error ? ` (${err.message})` : ''}`
+    failures += 1
+    restUntilMs = clock.now() + backOffMs(failures, retryMs.first, retryMs.max)
+    lastFailure = { why, message, at: Math.floor(clock.now() / 1000) }
+    report({ event: 'fees.sweep_failed', reason: why, message, err })
+    return lastFailure
+  }
+
+  /** Records the end. A ledger that refuses keeps the sweep open, and a later round takes it up again. */
+  async function conclude(
+    { challengeNonces, amount }: Sweep,
+    outcome: SweepOutcome,
+  ): Promise<LastFailure | undefined> {
+    const open = (await ledger.openSweeps()).find((other) => other.challengeNonces[0] === challengeNonces[0])
+    if (outcome.kind === 'failed') {
+      // After any other failure nothing was signed, or its end is not known yet.
+      if (open && isFinal(outcome.why)) await ledger.endSweep(open, { kind: 'failed' })
+      return fail(outcome.why, outcome.err)
+    }
+    if (open) await ledger.endSweep(open, outcome)
+    failures = 0
+    restUntilMs = 0
+    lastFailure = undefined
+    report({ event: 'fees.swept', txHash: outcome.txHash, payments: challengeNonces.length, amount })
+    return undefined
+  }
+
+  const run = (sweep: Sweep, outcome: Promise<SweepOutcome>): Promise<LastFailure | undefined> =>
+    outcome
+      .then((ended) => conclude(sweep, ended))
+      .catch((err) => fail('unavailable', err))
+      .finally(() => {
+        underWay = undefined
+      })
+
+  return {
+    underWay: () => underWay,
+    lastFailure: () => lastFailure,
+    isResting: () => clock.now() < restUntilMs,
+    fail,
+
+    /** Goes on with a sweep that an earlier run, or a refused record, left open. */
+    takeUp(sweep: OpenSweep): void {
+      const newest = sweep.transactions.at(-1)
+      underWay = { sweep, ...(newest && { txHash: newest.hash }) }
+      report({ event: 'fees.sweep_resumed', payments: sweep.challengeNonces.length, amount: sweep.amount })
+      void run(sweep, sender.resume(sweep))
+    },
+
+    /** Resolves when the sweep is signed and recorded, or has failed before. */
+    start(sweep: Sweep): Promise<TxHash | LastFailure> {
+      const { challengeNonces, amount } = sweep
+      underWay = { sweep }
+      return new Promise((resolve) => {
+        const sending = sender.send(sweep, (txHash) => {
+          underWay = { sweep, txHash }
+          report({ event: 'fees.sweep_signed', txHash, payments: challengeNonces.length, amount })
+          resolve(txHash)
+        })
+        // A sweep that went well was signed before.
+        void run(sweep, sending).then((failed) => failed && resolve(failed))
+      })
+    },
+  }
+}
+
+/** Whether the transfer was signed, and surely does not happen any more. */
+const isFinal = (why: SweepFailure): boolean => why === 'reverted' || why === 'displaced'
+
+const messages: Readonly<Record<SweepFailure, string>> = {
+  would_revert: 'the token refuses the transfer from the treasury; nothing was sent',
+  reverted: 'the transfer was mined and did nothing; its fees are due again',
+  displaced: 'another transaction of the treasury key used its txNonce; its fees are due again',
+  treasury_short:
+    'the treasury holds fewer tokens than the fees that are due: somebody moved money, which has to come back',
+  unfunded: 'the treasury cannot pay the gas of the transfer: send it native coins',
+  unavailable: 'the node or the disk gave no answer; it is tried again',
+}
+
+function sumOf(due: readonly RecipientDue[]): SweepView['due'] {
   const payments = due.reduce((sum, fees) => sum + fees.payments, 0)
   const amount = due.reduce((sum, fees) => sum + fees.amount, 0n) as FeeSum['amount']
   if (due.length === 0) return { payments, amount }
-  return { payments, amount, oldestAt: Math.min(...due.map(({ oldestAt = 0 }) => oldestAt)) }
+  return { payments, amount, oldestAt: Math.min(...due.map(({ oldestAt }) => oldestAt)) }
 }

@@ -5,7 +5,7 @@ import { isBefore } from '../../chain/lens.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 import type { RelayedCall } from '../relayer/slot.js'
 import { type BatchItem, encodeBatch, toRejection } from './call.js'
-import type { ItemOutcome, ReadOutcomes } from './outcomes.js'
+import type { BurnOutcomes, ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
 export type Batches = {
@@ -23,7 +23,7 @@ export function createBatches(deps: {
   trial: BurnTrial
   relayer: Pick<Relayer, 'submit'>
   ownerOf: (items: readonly BatchItem[]) => BatchOwner
-  readOutcomes: ReadOutcomes
+  outcomes: Pick<BurnOutcomes, 'inReceipt'>
   token: Address
   helper: Address
   onRpcFailure: (err: unknown) => void
@@ -84,7 +84,7 @@ export function createBatches(deps: {
     }
     batchSize.mined()
     try {
-      return await deps.readOutcomes(items, ended.receipt)
+      return await deps.outcomes.inReceipt(items, ended.receipt)
     } catch (err) {
       deps.onRpcFailure(err)
       return items.map(() => ({ kind: 'look_up' }))

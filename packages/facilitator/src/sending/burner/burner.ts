@@ -9,9 +9,7 @@ import type { Report } from '../../payment/report.js'
 import type { RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'
 import { type BatchOwner, createBatches } from './batch.js'
 import type { BatchItem as Item } from './call.js'
-import { createFindBurn } from './find-burn.js'
-import { createReadOutcomes, type ItemOutcome } from './outcomes.js'
-import { createPatience } from './patience.js'
+import { createBurnOutcomes, type ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
 export type BurnerLimits = {
@@ -47,10 +45,9 @@ export type BurnerDeps = {
 
 export function createBurner(deps: BurnerDeps): Burner {
   const { relayer, clock, limits } = deps
-  const patience = createPatience(deps)
-  const findBurn = createFindBurn({ ...deps, patience })
+  const outcomes = createBurnOutcomes(deps)
   const listeners: Parameters<Burner['onReorged']>[0][] = []
-  const batches = createBatches({ ...deps, ownerOf, readOutcomes: createReadOutcomes({ ...deps, patience }) })
+  const batches = createBatches({ ...deps, ownerOf, outcomes })
   const waiting = createCoalescer<Item, ItemOutcome>({
     run: batches.run,
     batchMax: limits.batchItemsMax,
@@ -64,9 +61,9 @@ export function createBurner(deps: BurnerDeps): Burner {
 
   /** A reorg took the burns of a transaction back. Their end is open again. */
   const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
-    const outcomes = ended.then((end) => batches.end(items, end))
+    const all = ended.then((end) => batches.end(items, end))
     for (const [i, item] of items.entries()) {
-      const outcome = outcomes.then((all) => resumeItem(item, all[i]))
+      const outcome = all.then((each) => resumeItem(item, each[i]))
       // Listeners handle a failure. Without a listener it must still not end the process.
       outcome.catch(() => undefined)
       for (const listener of listeners) listener(item, outcome, how)
@@ -83,7 +80,7 @@ export function createBurner(deps: BurnerDeps): Burner {
       const trialsMax = outcome.kind === 'would_fail' ? trialsMaxFor(outcome) : 0
       if (trials < trialsMax) {
         trials += 1
-        await patience.pause(limits.receiptPollMaxMs)
+        await outcomes.pause(limits.receiptPollMaxMs)
         continue
       }
       if (outcome.kind !== 'again') return endItem(item, outcome)
@@ -94,9 +91,9 @@ export function createBurner(deps: BurnerDeps): Burner {
   }
 
   async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
-    if (outcome.kind === 'look_up') return findBurn.lookUp(item)
+    if (outcome.kind === 'look_up') return outcomes.lookUp(item)
     if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
-    return outcome.kind === 'executed' ? findBurn.executed(item) : outcome
+    return outcome.kind === 'executed' ? outcomes.executed(item) : outcome
   }
 
   async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'look_up' }): Promise<BurnOutcome> {
@@ -116,7 +113,7 @@ export function createBurner(deps: BurnerDeps): Burner {
       relayer.watch({ ...ownerOf(items), forms: transactions }, block)
     },
 
-    find: (challenge, payload) => findBurn.executed({ challenge, payload }),
+    find: (challenge, payload) => outcomes.executed({ challenge, payload }),
 
     onReorged: (listener) => void listeners.push(listener),
   }

@@ -1,12 +1,10 @@
-/** The outcome of each burn in a mined batch. */
-
+/** What became of burns: told by the receipt of their batch, or by the replay ledger on chain. The node is asked until it answers. */
 import type { Receipt } from '@svc-zerc20/evm'
-import { type Address, type ChallengeNonce, type Rejection, reject } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
 import { burnsIn, verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
-import type { BurnOutcome } from '../../payment/ports.js'
+import type { BurnOutcome, Clock } from '../../payment/ports.js'
 import { type BatchItem, toRejection } from './call.js'
-import type { Patience } from './patience.js'
 
 export type ItemOutcome =
   | BurnOutcome
@@ -21,23 +19,62 @@ export type ItemOutcome =
   /** The receipt does not tell, but the replay ledger on chain knows. */
   | { readonly kind: 'look_up' }
 
-export type ReadOutcomes = (items: readonly BatchItem[], receipt: Receipt) => Promise<readonly ItemOutcome[]>
+export type BurnOutcomes = {
+  /** The outcome of each burn in a mined batch. */
+  inReceipt(items: readonly BatchItem[], receipt: Receipt): Promise<readonly ItemOutcome[]>
+  /**
+   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search never gives
+   * up. The burn needs as many confirmations as one of ours, and a node that lags is asked again.
+   */
+  executed(item: BatchItem): Promise<BurnOutcome>
+  /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
+  lookUp(item: BatchItem): Promise<BurnOutcome>
+  /** Throws when the daemon closes meanwhile. */
+  pause(ms: number): Promise<void>
+}
 
-/** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
-export function createReadOutcomes(deps: {
-  chain: Pick<ChainReader, 'balances'>
-  token: Address
-  helper: Address
-  patience: Patience
-  limits: { readonly laggingNodeLooksMax: number; readonly receiptPollMaxMs: number }
-}): ReadOutcomes {
-  const { chain, patience, limits } = deps
+export function createBurnOutcomes(deps: {
+  readonly chain: Pick<ChainReader, 'balances' | 'findExecutedBurn' | 'headNumber' | 'permitFacts'>
+  readonly token: Address
+  readonly helper: Address
+  readonly confirmations: number
+  readonly clock: Clock
+  readonly onRpcFailure: (err: unknown) => void
+  readonly closing: AbortSignal
+  readonly limits: {
+    readonly receiptPollMaxMs: number
+    readonly rpcBackoffMaxMs: number
+    readonly laggingNodeLooksMax: number
+  }
+}): BurnOutcomes {
+  const { chain, clock, closing, limits } = deps
+
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(ms)
+    if (closing.aborted)
+      throw new SvcError('burner_closed', 'the facilitator closed before the burn was seen')
+  }
+
+  const longer = (pauseMs: number) => Math.min(pauseMs * 2, limits.rpcBackoffMaxMs)
+
+  /** Repeats a question, at longer and longer intervals, until the node answers it. */
+  async function untilAnswered<T>(question: () => Promise<T>): Promise<T> {
+    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
+      try {
+        return await question()
+      } catch (err) {
+        if (closing.aborted) throw err
+        deps.onRpcFailure(err)
+        await pause(pauseMs)
+      }
+    }
+  }
 
   /** Which burn addresses hold their amount; a node that lags behind the receipt is asked again. */
   async function readHeld(items: readonly BatchItem[]): Promise<Set<ChallengeNonce>> {
     let held = new Set<ChallengeNonce>()
     for (let look = 0; look < limits.laggingNodeLooksMax && held.size < items.length; look++) {
-      if (look > 0) await patience.pause(limits.receiptPollMaxMs)
+      if (look > 0) await pause(limits.receiptPollMaxMs)
       const balances = await chain.balances(items.map(({ challenge }) => challenge.payTo))
       const covered = items.filter(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
       held = new Set(covered.map(({ challenge }) => challenge.nonce))
@@ -45,29 +82,57 @@ export function createReadOutcomes(deps: {
     return held
   }
 
-  return async (items, receipt) => {
-    const verdicts = verdictsIn(receipt, deps.helper)
-    const burnOf = burnsIn(receipt, deps.token)
-    const executed = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')
-    const held = await patience.untilAnswered(() => readHeld(executed))
-    return items.map(({ challenge }): ItemOutcome => {
-      const { transactionHash: txHash } = receipt
-      const verdict = verdicts.get(challenge.nonce)
-      // The permit burner leaves a verdict on every item. A node that shows success without it shows half a
-      // receipt.
-      if (verdict === undefined && receipt.succeeded) return { kind: 'look_up' }
-      if (verdict === undefined) {
-        return { kind: 'failed', rejection: reject('burn_failed', 'the batch transaction reverted'), txHash }
+  async function executed({ challenge, payload }: BatchItem): Promise<BurnOutcome> {
+    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
+      const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
+      const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
+      if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
+      await pause(burn ? limits.receiptPollMaxMs : pauseMs)
+    }
+  }
+
+  return {
+    pause,
+    executed,
+
+    async lookUp(item) {
+      for (let look = 0; look < limits.laggingNodeLooksMax; look++) {
+        const facts = await untilAnswered(() => chain.permitFacts(item.challenge, item.payload.payer))
+        if (facts.executed) return executed(item)
+        await pause(limits.receiptPollMaxMs)
       }
-      if (verdict !== 'executed') {
-        const rejection = toRejection(verdict.reason)
-        return rejection === 'executed_elsewhere'
-          ? { kind: 'executed' }
-          : { kind: 'failed', rejection, txHash, spentGas: true }
-      }
-      const burn = burnOf(challenge)
-      // The burn was executed, so the money moved. The search goes on until the node shows all of it.
-      return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
-    })
+      return { kind: 'failed', rejection: reject('burn_failed', 'the transaction did not execute the burn') }
+    },
+
+    /** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
+    async inReceipt(items, receipt) {
+      const verdicts = verdictsIn(receipt, deps.helper)
+      const burnOf = burnsIn(receipt, deps.token)
+      const done = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')
+      const held = await untilAnswered(() => readHeld(done))
+      return items.map(({ challenge }): ItemOutcome => {
+        const { transactionHash: txHash } = receipt
+        const verdict = verdicts.get(challenge.nonce)
+        // The permit burner leaves a verdict on every item. A node that shows success without it shows half a
+        // receipt.
+        if (verdict === undefined && receipt.succeeded) return { kind: 'look_up' }
+        if (verdict === undefined) {
+          return {
+            kind: 'failed',
+            rejection: reject('burn_failed', 'the batch transaction reverted'),
+            txHash,
+          }
+        }
+        if (verdict !== 'executed') {
+          const rejection = toRejection(verdict.reason)
+          return rejection === 'executed_elsewhere'
+            ? { kind: 'executed' }
+            : { kind: 'failed', rejection, txHash, spentGas: true }
+        }
+        const burn = burnOf(challenge)
+        // The burn was executed, so the money moved. The search goes on until the node shows all of it.
+        return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
+      })
+    },
   }
 }

@@ -1,55 +1,114 @@
 /**
- * Distributes the balance of the splitter with the relayer's key. Anybody may do so at any time: the call takes no
- * argument, and one that comes too late finds nothing to distribute.
+ * Distributes the balance of the splitter with the relayer's key when it is worth the gas. Anybody may do so at any time:
+ * the call takes no argument, and one that comes too late finds nothing to distribute. So a failure is harmless.
  */
-import { feeSplitterAbi, tokenAbi } from '@svc-zerc20/contracts'
-import { type JsonRpc, resultOf } from '@svc-zerc20/evm'
-import { type Address, type BaseUnits, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { feeSplitterAbi } from '@svc-zerc20/contracts'
+import type { JsonRpc } from '@svc-zerc20/evm'
+import { type Address, type BaseUnits, backOffMs, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem/utils'
+import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
+import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
-import type { FeeLedger, Splitter, SweepEvent } from '../../payment/sweep/ports.js'
+import type { SplitterView } from '../../payment/sweep/control.js'
+import type { FeeLedger, SweepEvent } from '../../payment/sweep/ports.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 
-export function createSplitter(deps: {
+export type Splitter = {
+  /** Looks at the balance, and distributes it when it is due. Does not wait for the transaction. */
+  round(): Promise<void>
+  view(): SplitterView
+  /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
+  resume(): Promise<void>
+}
+
+export type SplitterDeps = {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly relayer: Pick<Relayer, 'address' | 'submit' | 'resume'>
   readonly token: Address
   readonly splitter: Address
   readonly ledger: Pick<FeeLedger, 'recordDistributionSigned' | 'endDistribution' | 'openDistributions'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly minAmount: bigint
+  /** The pause between two distributions. A start need not wait for it. */
+  readonly intervalMs: number
+  readonly retryMs: { readonly first: number; readonly max: number }
   readonly report: (event: SweepEvent) => void
   readonly limits: { readonly distributionGas: bigint }
-}): Splitter {
-  const { rpc, relayer, token, splitter, ledger } = deps
+}
+
+export function createSplitter(deps: SplitterDeps): Splitter {
+  const { clock, report } = deps
+  const { distribute, resume } = createDistribute(deps)
+  let view: SplitterView = {}
+  let isRunning = false
+  let nextAtMs = 0
+  let failures = 0
+  const nowSeconds = () => Math.floor(clock.now() / 1000)
+
+  async function run(amount: BaseUnits): Promise<void> {
+    const txHash = await distribute()
+    failures = 0
+    nextAtMs = clock.now() + deps.intervalMs
+    view = { undistributed: 0n as BaseUnits, last: { txHash, amount, at: nowSeconds() } }
+    report({ event: 'fees.distributed', txHash, amount })
+  }
+
+  function fail(err: unknown): void {
+    failures += 1
+    nextAtMs = clock.now() + backOffMs(failures, deps.retryMs.first, deps.retryMs.max)
+    const message = err instanceof Error ? err.message : String(err)
+    view = { ...view, lastFailure: { message, at: nowSeconds() } }
+    report({ event: 'fees.distribute_failed', err })
+  }
+
+  return {
+    async round() {
+      if (isRunning || clock.now() < nextAtMs) return
+      isRunning = true
+      const end = () => {
+        isRunning = false
+      }
+      try {
+        const undistributed = await readBalance(deps.rpc, deps.token, deps.splitter)
+        view = { ...view, undistributed }
+        if (undistributed > 0n && undistributed >= deps.minAmount)
+          void run(undistributed).catch(fail).finally(end)
+        else end()
+      } catch (err) {
+        end()
+        fail(err)
+      }
+    },
+    view: () => view,
+    resume,
+  }
+}
+
+function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: SplitterDeps) {
   const call = {
     to: splitter,
     data: encodeFunctionData({ abi: feeSplitterAbi, functionName: 'distribute' }),
-    gas: deps.limits.distributionGas,
+    gas: limits.distributionGas,
   }
-  const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [splitter] })
   const owner = {
     purpose: 'distribution' as const,
     // The journal must know every transaction of the relayer.
     recordSigned: (transaction: SignedTransaction) => ledger.recordDistributionSigned(transaction),
   }
 
-  async function conclude(end: RelayEnd, txNonce: number | undefined): Promise<{ txHash: TxHash }> {
+  async function conclude(end: RelayEnd, txNonce: number | undefined): Promise<TxHash> {
     if (txNonce !== undefined) await ledger.endDistribution(txNonce)
-    if (end.kind === 'mined' && end.receipt.succeeded) return { txHash: end.receipt.transactionHash }
+    if (end.kind === 'mined' && end.receipt.succeeded) return end.receipt.transactionHash
     const why = end.kind === 'mined' ? 'was mined and did nothing' : `was displaced (${end.why})`
     throw new SvcError('distribution_failed', `the distribution of ${splitter} ${why}`)
   }
 
   return {
-    async undistributed() {
-      const params = [{ to: token, data: balanceOf }, 'latest']
-      const [answer] = await rpc.batch([{ method: 'eth_call', params }])
-      return BigInt(resultOf('eth_call', answer) as string) as BaseUnits
-    },
-
-    async distribute() {
+    /** Resolves when the distribution is mined; throws when it did not happen. */
+    async distribute(): Promise<TxHash> {
       const reverted = await tryCall(rpc, { from: relayer.address, ...call })
-      if (reverted) throw reverted.err
+      if (reverted) throw reverted
       let txNonce: number | undefined
       const end = await relayer.submit({
         ...owner,
@@ -62,13 +121,13 @@ export function createSplitter(deps: {
       return conclude(end, txNonce)
     },
 
-    async resume() {
+    async resume(): Promise<void> {
       for (const forms of await ledger.openDistributions()) {
         // However it ends, the balance tells what is left to distribute.
         void relayer
           .resume({ ...owner, forms })
           .then((end) => conclude(end, forms[0]?.txNonce))
-          .catch((err) => deps.report({ event: 'fees.distribute_failed', err }))
+          .catch((err) => report({ event: 'fees.distribute_failed', err }))
       }
     },
   }

@@ -12,7 +12,6 @@ import { createFeeLedger, feeRecipient } from '../../../test/fee-ledger.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../../test/relayer.js'
 import type { OpenSweep } from '../../payment/records.js'
-import { createDistributor } from '../../payment/sweep/distributor.js'
 import type { SweepEvent } from '../../payment/sweep/ports.js'
 import { createSentBefore } from '../../payment/sweep/sent-before.js'
 import { createSweeper, type Sweeper } from '../../payment/sweep/sweeper.js'
@@ -313,17 +312,9 @@ describe('a splitter', () => {
       net.client.getTransactionReceipt({ hash }).catch(() => undefined),
     )
     const splitter = addressFrom(contractAddress ?? '')
-    const start = () => {
-      const port = createSplitter({
-        ...run(),
-        token,
-        splitter,
-        report,
-        limits: { distributionGas: 500_000n },
-      })
-      const pace = { minAmount: 500n, intervalMs: 60_000, retryMs }
-      return { port, ...createDistributor({ splitter: port, clock, ...pace, report }) }
-    }
+    const pace = { minAmount: 500n, intervalMs: 60_000, retryMs }
+    const limits = { distributionGas: 500_000n }
+    const start = () => createSplitter({ ...run(), token, splitter, clock, ...pace, report, limits })
     return { ...under, splitter, start, providerBefore: await net.balanceOf(provider) }
   }
 
@@ -363,7 +354,7 @@ describe('a splitter', () => {
     await nextRun()
     net.chain.setFaults([])
     expect(await fees.ledger().openDistributions()).toEqual(signed)
-    await start().port.resume()
+    await start().resume()
     await until(async () => {
       await net.chain.mine()
       return (await fees.ledger().openDistributions()).length === 0

@@ -3,10 +3,11 @@
  * txNonce has to: a sweep ends only when its txNonce is used, as deep as a mint must be.
  */
 import { tokenAbi } from '@svc-zerc20/contracts'
-import { type JsonRpc, quantityOf, readHead, resultOf } from '@svc-zerc20/evm'
+import { type JsonRpc, quantityOf, readHead } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { encodeFunctionData, toHex } from 'viem/utils'
+import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
 import type { Clock } from '../../payment/ports.js'
 import type { OpenSweep, SignedTransaction, Sweep } from '../../payment/records.js'
@@ -25,18 +26,13 @@ export function createTreasurySender(deps: {
 }): SweepSender {
   const { rpc, relayer, token, ledger, clock, limits } = deps
 
-  async function balance(): Promise<bigint> {
-    const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [relayer.address] })
-    const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ to: token, data }, 'latest'] }])
-    return BigInt(resultOf('eth_call', answer) as string)
-  }
-
   /** Why the transfer cannot be sent now. */
   async function refusal({ amount }: Sweep, data: Hex): Promise<SweepOutcome | undefined> {
-    if ((await balance()) < amount) return { kind: 'failed', why: 'treasury_short' }
+    if ((await readBalance(rpc, token, relayer.address)) < amount)
+      return { kind: 'failed', why: 'treasury_short' }
     const call = { from: relayer.address, to: token, data, gas: limits.sweepGas }
-    const reverted = await tryCall(rpc, call)
-    return reverted && { kind: 'failed', why: 'would_revert', err: reverted.err }
+    const err = await tryCall(rpc, call)
+    return err && { kind: 'failed', why: 'would_revert', err }
   }
 
   /** Whether the txNonce is used in a block as deep as a mint must be. */

@@ -1,5 +1,5 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
-import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import type { InterruptedWork } from '../../payment/ledger-port.js'
 import type {
   AwaitingMint,
@@ -14,11 +14,12 @@ import type {
   Sweep,
   Swept,
 } from '../../payment/records.js'
-import type { DueFee } from '../../payment/sweep/due.js'
-import { dueFeeIn, type Leaf } from '../leaves.js'
-import { loadLeaves } from '../rows/leaf-rows.js'
+import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
+import type { FeeLedger } from '../../payment/sweep/ports.js'
+import type { Leaf } from '../leaves.js'
+import { awaitingIn } from '../rows/leaf-rows.js'
 import { type Slot, slots } from '../rows/transaction-rows.js'
-import { first, hexOf, key, type Step, sql } from '../sql.js'
+import { allOf, first, hexOf, key, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -28,43 +29,68 @@ export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
   return row && decode<Payment>(row.record)
 }
 
-/** A place in a list that is read part by part. */
-export type Place = { readonly at: number; readonly payment: number; readonly place: number }
-export const start: Place = { at: -1, payment: 0, place: 0 }
+/** Where a leaf stands among those that await their mint. */
+export type AwaitingPlace = { readonly at: number; readonly payment: number; readonly place: number }
 
-/** Leaves that await their mint, oldest first, from a place on. */
-export function* awaitingMint(
-  { at, payment, place }: Place,
-  limit: number,
-): Step<readonly { readonly awaiting: AwaitingMint; readonly next: Place }[]> {
-  const rows = yield sql`
-    SELECT burned_at, payment, place, record FROM leaf
-    WHERE awaits_mint = 1 AND (burned_at, payment, place) > (${at}, ${payment}, ${place})
-    ORDER BY burned_at, payment, place LIMIT ${limit}`
-  return rows.map((row) => {
-    const { challenge, burn, at: burnedAt, reason } = decode<Leaf>(row.record)
-    return {
-      awaiting: { challenge, burn, ...(reason === undefined && { acceptedAt: burnedAt }) },
-      next: { at: row.burned_at, payment: row.payment, place: row.place },
-    }
-  })
+export type AwaitingQuery = {
+  /** Only payments that are minted in batches. */
+  readonly inEpochs: boolean
+  /** Only those behind this place. */
+  readonly after: AwaitingPlace | undefined
+  readonly limit: number
 }
 
-/** Fees that are due and in no sweep, oldest first, from a place on. */
-export function* feesDue(
-  { at, payment }: Place,
-  limit: number,
-): Step<readonly { readonly due: DueFee | undefined; readonly next: Place }[]> {
+/** Leaves that await their mint, oldest first. */
+export function* awaitingMint({
+  inEpochs,
+  after,
+  limit,
+}: AwaitingQuery): Step<readonly { readonly awaiting: AwaitingMint; readonly place: AwaitingPlace }[]> {
+  const isAsked = allOf([
+    sql`awaits_mint = 1`,
+    after && sql`(burned_at, payment, place) > (${after.at}, ${after.payment}, ${after.place})`,
+    inEpochs && sql`payment IN (SELECT id FROM payment WHERE epoch IS NOT NULL)`,
+  ])
   const rows = yield sql`
-    SELECT burned_at, payment, nonce FROM leaf
-    WHERE fee_due_to IS NOT NULL AND (burned_at, payment) > (${at}, ${payment})
-    ORDER BY burned_at, payment LIMIT ${limit}`
-  const found: { due: DueFee | undefined; next: Place }[] = []
-  for (const row of rows) {
-    const { leaves } = yield* loadLeaves(hexOf(row.nonce) as ChallengeNonce)
-    found.push({ due: dueFeeIn(leaves), next: { at: row.burned_at, payment: row.payment, place: 0 } })
+    SELECT burned_at, payment, place, record FROM leaf WHERE ${isAsked} ORDER BY burned_at, payment, place LIMIT ${limit}`
+  return rows.map((row) => ({
+    awaiting: awaitingIn(row),
+    place: { at: row.burned_at, payment: row.payment, place: row.place },
+  }))
+}
+
+/** Fees that are due and in no sweep, by recipient. */
+export function* feesDue({ treasury, paymentsMax }: Parameters<FeeLedger['feesDue']>[0]): Step<FeesDue> {
+  const sums = sql`count(*) AS payments, ${sumColumns('fee', 'amount')}`
+  // A mint whose transaction nobody knows is in the block of its burn at the earliest.
+  const isHere = sql`fee_due_to IS NOT NULL AND treasury = ${key(treasury)}`
+  const recipients = yield sql`
+    SELECT fee_due_to, ${sums}, min(minted_at) AS oldest_at,
+      min(CAST(COALESCE(json_extract(record, '$.finalized.mint.blockNumber'), json_extract(record, '$.burn.blockNumber')) AS INTEGER)) AS from_block
+    FROM leaf WHERE ${isHere} GROUP BY fee_due_to ORDER BY fee_due_to`
+  const due: RecipientDue[] = []
+  for (const row of recipients) {
+    const recipient = hexOf(row.fee_due_to) as Address
+    const oldest = yield sql`
+      SELECT record FROM leaf WHERE ${isHere} AND fee_due_to = ${key(recipient)} ORDER BY minted_at, payment LIMIT ${paymentsMax}`
+    due.push({
+      recipient,
+      payments: row.payments,
+      amount: sumIn(row, 'amount') as BaseUnits,
+      oldestAt: row.oldest_at,
+      fromBlock: BigInt(row.from_block),
+      oldest: oldest.map(({ record }) => {
+        const { nonce, fee } = decode<Leaf>(record).challenge
+        return { nonce, amount: fee?.amount ?? (0n as BaseUnits) }
+      }),
+    })
   }
-  return found
+  const elsewhere = yield* first(sql`
+    SELECT ${sums} FROM leaf WHERE fee_due_to IS NOT NULL AND treasury <> ${key(treasury)}`)
+  return {
+    due,
+    elsewhere: { payments: elsewhere?.payments, amount: sumIn(elsewhere, 'amount') as BaseUnits },
+  }
 }
 
 export function* demotedPayments(): Step<readonly { readonly challenge: Challenge; readonly burn: Burn }[]> {

@@ -1,6 +1,7 @@
 /** Issued addresses and the transfers to them, as the follower of the chain asks for them. */
 import type { Address } from '@svc-zerc20/protocol'
 import type { FollowedBlock, IssuedStore } from '../../chain/transfers/issued-store.js'
+import { unmintedOf } from '../../payment/found/judge-transfers.js'
 import type { Challenge, Payment } from '../../payment/records.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { type Due, transfersOf, transfersTo } from '../steps/transfer-steps.js'
@@ -25,11 +26,13 @@ function* followed(): Step<FollowedBlock | undefined> {
   return row && decode<FollowedBlock>(row.record)
 }
 
-/** The next addresses with transfers, in order. */
-function* keptBehind(payTo: Uint8Array, limit: number): Step<readonly Address[]> {
+/** The next payments with transfers to their addresses. */
+function* keptBehind(payTo: Uint8Array, limit: number): Step<readonly Payment[]> {
   const rows = yield sql`
-    SELECT DISTINCT pay_to FROM transfer WHERE pay_to > ${payTo} ORDER BY pay_to LIMIT ${limit}`
-  return rows.map((row) => hexOf(row.pay_to) as Address)
+    SELECT record FROM payment WHERE pay_to IN
+      (SELECT DISTINCT pay_to FROM transfer WHERE pay_to > ${payTo} ORDER BY pay_to LIMIT ${limit})
+    ORDER BY pay_to`
+  return rows.map(({ record }) => decode<Payment>(record))
 }
 
 function* due(now: number, countMax: number): Step<readonly Due[]> {
@@ -60,10 +63,11 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
   return {
     find: (addresses) => ask(find(addresses)),
     firstBlock: () => ask(firstBlock()),
-    async forget(issuedBefore, countMax, matter) {
+    async forget(issuedBefore, countMax, dustBelow) {
       const gone: number[] = []
       for (const { id, payTo, isPaid } of await ask(unpaidBefore(issuedBefore, countMax))) {
-        if (!isPaid || !(await matter(payTo, await ask(transfersTo(payTo))))) gone.push(id)
+        const left = isPaid ? unmintedOf(await ask(transfersTo(payTo))) : 0n
+        if (left === 0n || left < dustBelow) gone.push(id)
       }
       if (gone.length > 0) await change('forget', gone)
       return gone.length
@@ -71,17 +75,27 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     followed: () => ask(followed()),
     setFollowed: (block) => change('setFollowed', block),
     putTransfer: (payTo, transfer, dueAt) => change('putTransfer', payTo, transfer, dueAt),
-    mark: (payTo, leafIndex, beside) => change('countTransfer', payTo, leafIndex, beside),
     transfersTo: (payTo) => ask(transfersTo(payTo)),
-    transfersOf: (epoch) => ask(transfersOf(epoch)),
+    found: (epoch) => ask(transfersOf(epoch)),
+    async mark(leaves, as) {
+      for (const { challenge, burn } of leaves)
+        await change('countTransfer', challenge.payTo, burn.leafIndex, as)
+    },
+    async followedLeaves() {
+      const block = await ask(followed())
+      // Nothing was searched yet.
+      return block ? block.token?.size : 0n
+    },
     async *kept() {
       let last: Uint8Array = new Uint8Array(0)
       for (;;) {
-        const addresses = await ask(keptBehind(last, addressesAtOnce))
-        for (const payTo of addresses) yield { payTo, transfers: await ask(transfersTo(payTo)) }
-        const end = addresses.at(-1)
+        const payments = await ask(keptBehind(last, addressesAtOnce))
+        for (const payment of payments) {
+          yield { payment, transfers: await ask(transfersTo(payment.challenge.payTo)) }
+        }
+        const end = payments.at(-1)
         if (!end) return
-        last = key(end)
+        last = key(end.challenge.payTo)
       }
     },
     due: (now, countMax) => ask(due(now, countMax)),

@@ -5,11 +5,11 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
-import type { Step } from '../sql.js'
 import type { StepSettings } from '../steps/step-context.js'
 import { hasRoom, isForgotten, openClaims } from '../steps/steps.js'
 import type { Store } from '../store.js'
 import {
+  type AwaitingPlace,
   awaitingMint,
   demotedPayments,
   feesDue,
@@ -17,8 +17,6 @@ import {
   interrupted,
   openDistributions,
   openSweeps,
-  type Place,
-  start,
   swept,
 } from './flow-questions.js'
 import { createGrants } from './grants.js'
@@ -62,8 +60,16 @@ export function createStoreLedger({
     async *demoted() {
       yield* await ask(demotedPayments())
     },
-    async *awaitingMint() {
-      for await (const { awaiting } of partsOf(ask, awaitingMint)) yield awaiting
+    async *awaitingMint({ inEpochs } = { inEpochs: false }) {
+      let after: AwaitingPlace | undefined
+      for (;;) {
+        const part = await ask(awaitingMint({ inEpochs, after, limit: rowsAtOnce }))
+        for (const { awaiting } of part) yield awaiting
+        after = part.at(-1)?.place
+        if (part.length < rowsAtOnce) return
+        // Others have their turn.
+        await setImmediate()
+      }
     },
     recordMintSigned: (transaction, nonces) => change('recordMintSigned', transaction, nonces),
     finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
@@ -71,9 +77,7 @@ export function createStoreLedger({
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
     ...createGrants({ find, use: (nonces) => change('useGrants', nonces), clock }),
 
-    async *feesDue() {
-      for await (const { due } of partsOf(ask, feesDue)) if (due) yield due
-    },
+    feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
     endSweep: ({ transactions }, end) => change('endSweep', transactions[0]?.txNonce ?? -1, end),
     recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
@@ -82,23 +86,6 @@ export function createStoreLedger({
     recordDistributionSigned: (transaction) => change('recordDistributionSigned', transaction),
     endDistribution: (txNonce) => change('endDistribution', txNonce),
     openDistributions: () => ask(openDistributions()),
-  }
-}
-
-/** Reads a list part by part. What changes meanwhile is seen, or not, but nothing twice. */
-async function* partsOf<T extends { readonly next: Place }>(
-  ask: Store['ask'],
-  read: (from: Place, limit: number) => Step<readonly T[]>,
-): AsyncIterable<T> {
-  let from = start
-  for (;;) {
-    const part = await ask(read(from, rowsAtOnce))
-    yield* part
-    const last = part.at(-1)
-    if (!last || part.length < rowsAtOnce) return
-    from = last.next
-    // Others have their turn.
-    await setImmediate()
   }
 }
 

@@ -11,8 +11,9 @@ import {
   seconds,
   units,
 } from '../../../test/challenges.js'
-import { openTestStore, type TestStore } from '../../../test/store.js'
+import { openTestStore, stepSettings, type TestStore } from '../../../test/store.js'
 import type { PageQuery } from '../../payment/books.js'
+import { createStoreBooks } from './operator-questions.js'
 
 const start = 1_700_000_000
 const ends = ['open', 'claimed', 'accepted', 'granted', 'finalized', 'demoted', 'late', 'unmatched'] as const
@@ -20,7 +21,12 @@ type End = (typeof ends)[number]
 
 /** A payment that got as far as that. */
 async function pay({ ledger }: TestStore, seed: number, end: End, issuedAt: number): Promise<void> {
-  const challenge = challengeOf(seed, { issuedAt: seconds(issuedAt), expiresAt: seconds(issuedAt + 300) })
+  const challenge = challengeOf(seed, {
+    issuedAt: seconds(issuedAt),
+    expiresAt: seconds(issuedAt + 300),
+    amount: units(BigInt(seed % 3) * 500n),
+    ...(seed % 2 && { seller: 'shop' }),
+  })
   const { nonce } = challenge
   await ledger.issue(challenge)
   if (end === 'late') await ledger.recordLate(challenge, burnOf(seed), seed % 2 ? 'late' : 'unpresented')
@@ -49,6 +55,9 @@ describe('the books of the store', () => {
       isDemoted: fc.constantFrom(undefined, undefined, true),
       since: anyBound,
       until: anyBound,
+      seller: fc.constantFrom(undefined, undefined, 'shop', 'nobody'),
+      amountMin: fc.constantFrom(undefined, undefined, units(500n), units(1001n)),
+      amountMax: fc.constantFrom(undefined, undefined, units(500n)),
       limit: fc.integer({ min: 1, max: 6 }),
     })
     await fc.assert(
@@ -68,6 +77,18 @@ describe('the books of the store', () => {
           expect([noncesOf(page.payments), page.next]).toEqual([noncesOf(wanted.payments), wanted.next])
           after = page.next
         } while (after)
+        // Looking at fewer rows at once gives shorter pages, and the same payments.
+        const at = () => ({ now: Math.floor(clock.now() / 1000), settings: stepSettings })
+        const hasty = createStoreBooks(store.store, at, 1)
+        const pieces: string[] = []
+        do {
+          const page = await hasty.page({ ...query, limit: 1, after } as PageQuery)
+          pieces.push(...noncesOf(page.payments))
+          after = page.next
+        } while (after)
+        expect(pieces).toEqual(
+          noncesOf(pageOf(all, { ...query, limit: 99 } as PageQuery, clock.now()).payments),
+        )
         await store.close()
       }),
       { numRuns: 60 },
@@ -82,6 +103,92 @@ describe('the books of the store', () => {
       nonceOf(2),
       nonceOf(1),
     ])
+    await store.close()
+  })
+
+  it('find a payment by its nonce, by its burn and by its burn address', async () => {
+    const store = await openTestStore()
+    await pay(store, 1, 'accepted', start)
+    await pay(store, 2, 'finalized', start)
+    await pay(store, 3, 'late', start)
+    const challenge = challengeOf(0x77)
+    await store.ledger.issue(challenge)
+    await store.ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await store.ledger.accept(challenge.nonce, burnOf(0x5555))
+    const found = async (name: Parameters<typeof store.books.search>[0]) =>
+      noncesOf(await store.books.search(name))
+    expect(await found(nonceOf(0x77))).toEqual([nonceOf(0x77)])
+    expect(await found(hashOf(0x5555))).toEqual([nonceOf(0x77)])
+    expect(await found(challenge.payTo)).toEqual([nonceOf(0x77)])
+    // The burn of this one has the same number as its nonce.
+    expect(await found(hashOf(2))).toEqual([nonceOf(2)])
+    expect(await found(hashOf(3))).toEqual([nonceOf(3)])
+    expect(await found(hashOf(0xdead))).toEqual([])
+    await store.close()
+  })
+
+  it('add up what each hour brought: burns and fees in the hour of the burn, mints in the hour of the mint', async () => {
+    const clock = stoppedClock(start * 1000)
+    const hour = start - (start % 3_600)
+    const store = await openTestStore({}, clock)
+    const fee = { amount: units(25n), bps: 250, chargeTo: 'payer' } as const
+    for (const seed of [1, 2]) {
+      const challenge = challengeOf(seed, { fee })
+      await store.ledger.issue(challenge)
+      await store.ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+      await store.ledger.accept(challenge.nonce, burnOf(seed))
+    }
+    await store.ledger.recordLate(challengeOf(3), burnOf(3), 'late')
+    clock.advance(2 * 3_600_000)
+    await store.ledger.finalize(nonceOf(1), { value: units(1000n) }, units(1000n))
+    expect(await store.books.hours(hour, hour + 86_400)).toEqual([
+      {
+        at: hour,
+        accepted: { payments: 2, amount: 2000n },
+        fees: 50n,
+        finalized: { payments: 0, amount: 0n },
+      },
+      {
+        at: hour + 7_200,
+        accepted: { payments: 0, amount: 0n },
+        fees: 0n,
+        finalized: { payments: 1, amount: 1000n },
+      },
+    ])
+    expect(await store.books.hours(hour + 3_600, hour + 7_200)).toEqual([])
+    await store.close()
+  })
+
+  it('show each mint with the burns that could explain it, page by page', async () => {
+    const clock = stoppedClock(start * 1000)
+    const store = await openTestStore({}, clock)
+    const burn = async (seed: number, value: bigint) => {
+      const challenge = challengeOf(seed, { amount: units(value) })
+      await store.ledger.issue(challenge)
+      await store.ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+      await store.ledger.accept(challenge.nonce, { ...burnOf(seed), value: units(value) })
+    }
+    const mint = async (seed: number, value: bigint) => {
+      clock.advance(1_000)
+      await store.ledger.finalize(
+        nonceOf(seed),
+        { txHash: hashOf(seed + 100), value: units(value) },
+        units(value),
+      )
+    }
+    for (const seed of [1, 2, 3]) await burn(seed, 1000n)
+    await burn(4, 7n)
+    await mint(1, 1000n)
+    await mint(4, 7n)
+    await mint(2, 1000n)
+    await burn(5, 1000n)
+    const first = await store.books.mints(2)
+    expect(first.mints).toMatchObject([
+      { challengeNonce: nonceOf(2), mint: { txHash: hashOf(102) }, burned: 1000n, company: 3 },
+      { challengeNonce: nonceOf(4), burned: 7n, company: 1, isBatch: false },
+    ])
+    const { mints, next } = await store.books.mints(2, first.next)
+    expect([mints, next]).toMatchObject([[{ challengeNonce: nonceOf(1), company: 3 }], undefined])
     await store.close()
   })
 })

@@ -4,15 +4,18 @@ import type {
   Books,
   Counts,
   Cursor,
+  HourFigures,
   LedgerFigures,
+  MintCursor,
   Page,
   PageQuery,
   RecordedTransfer,
+  Sum,
 } from '../../payment/books.js'
 import type { Epoch } from '../../payment/epochs/epoch.js'
 import type { Payment, RecordedPayment } from '../../payment/records.js'
 import type { EventNamed } from '../events.js'
-import { mintedOf } from '../leaves.js'
+import { type Leaf, mintedOf } from '../leaves.js'
 import { leavesIn } from '../rows/leaf-rows.js'
 import { epochColumn, epochIn, type Stage } from '../rows/payment-rows.js'
 import { loadFees } from '../rows/rows.js'
@@ -20,6 +23,7 @@ import { allOf, first, hexOf, key, type Query, type Row, type Step, sql } from '
 import type { StepSettings } from '../steps/step-context.js'
 import type { Store } from '../store.js'
 import { decode } from '../stored.js'
+import { sumColumns, sumIn, unitsColumn } from '../units.js'
 
 type Now = { readonly now: number; readonly settings: Pick<StepSettings, 'expiredRetentionSeconds'> }
 
@@ -54,7 +58,20 @@ function stagesOf(phase: PageQuery['phase'], { now }: Now): readonly [Stage, Que
   }
 }
 
-function* page(query: PageQuery, at: Now): Step<Page> {
+/** Filters that no index has, so they are asked of each row. */
+const filterOf = ({ amountMin, amountMax, seller }: PageQuery): Query | undefined =>
+  amountMin === undefined && amountMax === undefined && seller === undefined
+    ? undefined
+    : allOf([
+        amountMin !== undefined && sql`listed_amount >= ${unitsColumn(amountMin)}`,
+        amountMax !== undefined && sql`listed_amount <= ${unitsColumn(amountMax)}`,
+        seller !== undefined && sql`seller = ${seller}`,
+      ])
+
+const newestFirst = (a: Row, b: Row) =>
+  b.issued_at - a.issued_at || Buffer.compare(Buffer.from(b.nonce), Buffer.from(a.nonce))
+
+function* page(query: PageQuery, at: Now, examinedMax: number): Step<Page> {
   const { since, until, after, limit, isLate, isDemoted } = query
   const bounds = [
     isRetained(at),
@@ -64,20 +81,29 @@ function* page(query: PageQuery, at: Now): Step<Page> {
     isLate && sql`late IS NOT NULL`,
     isDemoted && sql`stage = 'demoted'`,
   ]
-  const rows: Row[] = []
+  const filter = filterOf(query)
+  const atOnce = filter ? Math.max(examinedMax, limit + 1) : limit + 1
+  const found: Row[] = []
+  // Behind the last row of a stage that was not read to its end, nothing is known.
+  let end: Row | undefined
   for (const [stage, isIn] of stagesOf(query.phase, at)) {
-    rows.push(
-      ...(yield sql`
-        SELECT id, issued_at, nonce, record FROM payment WHERE ${allOf([sql`stage = ${stage}`, isIn, ...bounds])}
-        ORDER BY issued_at DESC, nonce DESC LIMIT ${Number.isFinite(limit) ? limit + 1 : -1}`),
-    )
+    const rows = yield sql`
+      SELECT id, issued_at, nonce, ${filter ?? sql`1`} AS taken FROM payment
+      WHERE ${allOf([sql`stage = ${stage}`, isIn, ...bounds])}
+      ORDER BY issued_at DESC, nonce DESC LIMIT ${Number.isFinite(atOnce) ? atOnce : -1}`
+    const last = rows.length === atOnce ? rows.at(-1) : undefined
+    if (last && (!end || newestFirst(last, end) < 0)) end = last
+    found.push(...rows.filter(({ taken }) => taken))
   }
-  rows.sort((a, b) => b.issued_at - a.issued_at || Buffer.compare(Buffer.from(b.nonce), Buffer.from(a.nonce)))
-  const shown = rows.slice(0, limit)
+  const known = found.filter((row) => !end || newestFirst(row, end) <= 0).sort(newestFirst)
+  const shown = known.slice(0, limit)
+  const last = known.length > limit ? shown.at(-1) : end
   const payments: RecordedPayment[] = []
-  for (const row of shown) payments.push(yield* withMints(row))
-  const last = shown.at(-1)
-  return { payments, ...(last && rows.length > limit && { next: cursorOf(last) }) }
+  for (const { id } of shown) {
+    const row = yield* first(sql`SELECT id, record FROM payment WHERE id = ${id}`)
+    if (row) payments.push(yield* withMints(row))
+  }
+  return { payments, ...(last && { next: cursorOf(last) }) }
 }
 
 const cursorOf = (row: Row): Cursor => ({
@@ -95,6 +121,100 @@ function* find(nonce: ChallengeNonce, at: Now): Step<RecordedPayment | undefined
   const row = yield* first(sql`
     SELECT id, record FROM payment WHERE nonce = ${key(nonce)} AND (${isRetained(at)})`)
   return row && (yield* withMints(row))
+}
+
+/** Payments that one search shows: as many as a transaction has burns, and more. */
+const searchedMax = 100
+
+function* search(name: string, at: Now): Step<readonly RecordedPayment[]> {
+  const named = key(name)
+  const rows = yield sql`
+    SELECT id, record FROM payment WHERE (${isRetained(at)}) AND id IN (
+      SELECT id FROM payment WHERE nonce = ${named}
+      UNION SELECT id FROM payment WHERE pay_to = ${named}
+      UNION SELECT payment FROM leaf WHERE burn_tx = ${named}
+      UNION SELECT payment.id FROM signed JOIN carried USING (slot) JOIN payment USING (nonce) WHERE signed.hash = ${named})
+    ORDER BY issued_at DESC LIMIT ${searchedMax}`
+  const payments: RecordedPayment[] = []
+  for (const row of rows) payments.push(yield* withMints(row))
+  return payments
+}
+
+const secondsPerHour = 3_600
+/** Literal, because a number that is handed in divides as a fraction. */
+const hourOf = (column: 'burned_at' | 'minted_at'): Query => ({
+  text: `${column} / ${secondsPerHour}`,
+  values: [],
+})
+
+function* hours(since: number, until: number): Step<readonly HourFigures[]> {
+  const accepted = yield sql`
+    SELECT ${hourOf('burned_at')} AS hour, count(*) AS payments, ${sumColumns('part', 'part')}, ${sumColumns('fee', 'fee')}
+    FROM leaf WHERE bought = 1 AND burned_at >= ${since} AND burned_at < ${until} GROUP BY 1`
+  const finalized = yield sql`
+    SELECT ${hourOf('minted_at')} AS hour, count(*) AS payments, ${sumColumns('minted', 'minted')}
+    FROM leaf WHERE minted_at >= ${since} AND minted_at < ${until} GROUP BY 1`
+  const rowsOf = (rows: readonly Row[]) => new Map<number, Row>(rows.map((row) => [row.hour, row]))
+  const [burned, minted] = [rowsOf(accepted), rowsOf(finalized)]
+  const sum = (row: Row | undefined, name: string): Sum => ({
+    payments: row?.payments ?? 0,
+    amount: sumIn(row, name),
+  })
+  return [...new Set([...burned.keys(), ...minted.keys()])]
+    .sort((a, b) => a - b)
+    .map((hour) => ({
+      at: hour * secondsPerHour,
+      accepted: sum(burned.get(hour), 'part'),
+      fees: sumIn(burned.get(hour), 'fee'),
+      finalized: sum(minted.get(hour), 'minted'),
+    }))
+}
+
+/** Burns that are looked at for the company of a page of mints. */
+const companyMax = 2_000
+
+function* mints(limit: number, after: MintCursor | undefined): Step<Awaited<ReturnType<Books['mints']>>> {
+  const place = after && sql`(minted_at, payment, place) < (${after.at}, ${after.payment}, ${after.place})`
+  const rows = yield sql`
+    SELECT payment, place, minted_at, record FROM leaf WHERE ${allOf([sql`minted_at IS NOT NULL`, place])}
+    ORDER BY minted_at DESC, payment DESC, place DESC LIMIT ${limit + 1}`
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const others = last ? yield* burnsBeside(last.minted_at) : []
+  return {
+    mints: shown.flatMap(({ minted_at: at, record }) => {
+      const { challenge, burn, reason, finalized } = decode<Leaf>(record)
+      if (!finalized) return []
+      const isBatch = challenge.epoch !== undefined
+      const couldBe = (other: Row) =>
+        other.burned_at <= at &&
+        (other.minted_at === null || other.minted_at >= at) &&
+        (isBatch || BigInt(other.part) === burn.value)
+      return {
+        challengeNonce: challenge.nonce,
+        burn: burn.txHash,
+        burned: burn.value,
+        fee: reason === undefined ? challenge.fee?.amount : undefined,
+        mint: finalized.mint,
+        at,
+        isBatch,
+        company: Math.max(1, others.filter(couldBe).length),
+      }
+    }),
+    ...(last &&
+      rows.length > limit && { next: { at: last.minted_at, payment: last.payment, place: last.place } }),
+  }
+}
+
+/** Burns that were minted then or later, or wait. */
+function* burnsBeside(mintedAt: number): Step<readonly Row[]> {
+  const later = yield sql`
+    SELECT burned_at, minted_at, part FROM leaf WHERE minted_at >= ${mintedAt} AND part IS NOT NULL
+    ORDER BY minted_at LIMIT ${companyMax}`
+  const waiting = yield sql`
+    SELECT burned_at, minted_at, part FROM leaf WHERE awaits_mint = 1 AND part IS NOT NULL
+    ORDER BY burned_at LIMIT ${companyMax}`
+  return [...later, ...waiting]
 }
 
 /** Epochs in which something can still be paid or minted, the latest first. */
@@ -155,10 +275,14 @@ function* unmatched(limit: number): Step<readonly RecordedTransfer[]> {
   })
 }
 
-export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now): Books {
+/** `examinedMax`: rows of a stage that one page looks at when a filter without an index narrows them. */
+export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now, examinedMax = 5_000): Books {
   return {
-    page: (query) => ask(page(query, at())),
+    page: (query) => ask(page(query, at(), examinedMax)),
     find: (nonce) => ask(find(nonce, at())),
+    search: (name) => ask(search(name, at())),
+    hours: (since, until) => ask(hours(since, until)),
+    mints: (limit, after) => ask(mints(limit, after)),
     openEpochs: () => ask(epochsUnderWay(at().now)),
     ofEpoch: (epoch) => ask(paymentsOfEpoch(epoch)),
     counts: () => ask(counts(at())),

@@ -10,11 +10,11 @@ import {
   payWithFee,
 } from '../../../test/fee-ledger.js'
 import type { Challenge, OpenSweep, Sweep } from '../../payment/records.js'
-import { gatherDue } from '../../payment/sweep/plan.js'
+import { sweepOf } from '../../payment/sweep/plan.js'
 
 const recipients = [feeRecipient, addressOf(9)] as const
 const { treasury } = challengeOf(0)
-const terms = { treasury, minAmount: 0n, intervalMs: 0, paymentsMax: 3 }
+const terms = { treasury, paymentsMax: 3 }
 const transaction = (txNonce: number, form = 0) =>
   ({ txNonce, hash: hashOf(5_000 + txNonce * 10 + form), raw: '0x02' }) as const
 
@@ -31,14 +31,40 @@ const toOther = (challenge: Challenge): Challenge => ({
 })
 
 async function dueIn({ ledger }: Setup) {
-  const { due } = await gatherDue(ledger().feesDue(), terms)
-  return due
+  const { due } = await ledger().feesDue(terms)
+  return due.map((fees) => ({ ...fees, sweep: sweepOf(fees) }))
 }
 
 const done = (txNonce: number) =>
   ({ kind: 'done', txHash: transaction(txNonce).hash, blockNumber: BigInt(10 + txNonce) }) as const
 
 describe('the ledger of fees', () => {
+  it('names the oldest fees of each recipient, as many as a sweep takes, and the sum of all', async () => {
+    const clock = stoppedClock()
+    const under = await createFeeLedger(clock)
+    const elsewhere = feeChallenge(7, 70n, { treasury: addressOf(9) })
+    const all = [1, 2, 3, 4, 5].map((seed) => feeChallenge(seed, BigInt(seed)))
+    const others = [toOther(feeChallenge(6, 60n)), elsewhere]
+    for (const challenge of [...all, ...others]) await pay(under, challenge)
+    const start = Math.floor(clock.now() / 1000)
+    for (const [i, challenge] of [...all.toReversed(), ...others].entries()) {
+      await finalizeWithFee(under.ledger(), challenge, BigInt(9 - i))
+      clock.advance(1_000)
+    }
+    const { due, elsewhere: minted } = await under.ledger().feesDue(terms)
+    expect(due.toSorted((a, b) => b.payments - a.payments)).toEqual([
+      {
+        ...{ recipient: recipients[0], payments: 5, amount: 15n, oldestAt: start, fromBlock: 5n },
+        oldest: [5, 4, 3].map((seed) => ({ nonce: nonceOf(seed), amount: BigInt(seed) })),
+      },
+      {
+        ...{ recipient: recipients[1], payments: 1, amount: 60n, oldestAt: start + 5, fromBlock: 4n },
+        oldest: [{ nonce: nonceOf(6), amount: 60n }],
+      },
+    ])
+    expect(minted).toEqual({ payments: 1, amount: 70n })
+  })
+
   it('a fee is due once its payment is finalized, and until a sweep of it is done', async () => {
     const under = await setup()
     const [first, second] = [feeChallenge(1, 10n), feeChallenge(2, 20n)]

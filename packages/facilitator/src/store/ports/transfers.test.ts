@@ -9,6 +9,7 @@ import {
   units,
 } from '../../../test/challenges.js'
 import { openTestStore } from '../../../test/store.js'
+import { burnIn } from '../../payment/found/judge-transfers.js'
 
 const transferOf = (leaf: number, block = leaf) => ({
   ...burnOf(leaf),
@@ -49,7 +50,7 @@ describe('transfers to issued addresses', () => {
     const put = (leaf: number, value: bigint) =>
       issued.putTransfer(addressOf(1), { ...transferOf(leaf), value: units(value) }, 0)
     for (const leaf of [1, 2, 3, 4]) await put(leaf, BigInt(leaf))
-    await issued.mark(addressOf(1), 1n, 'counted')
+    await issued.mark([{ challenge: challengeOf(1), burn: transferOf(1) }], 'counted')
     expect(await put(5, 2n)).toBe('full')
     expect(await put(5, 3n)).toBe('kept')
     const kept = await issued.transfersTo(addressOf(1))
@@ -78,10 +79,10 @@ describe('transfers to issued addresses', () => {
     for (const challenge of [own, ...others]) await ledger.issue(challenge)
     for (const leaf of [1, 2, 3, 4]) await issued.putTransfer(addressOf(leaf), transferOf(leaf), 0)
     await issued.putTransfer(addressOf(1), transferOf(5), 0)
-    await issued.mark(addressOf(1), 5n, 'minted')
-    expect(await issued.transfersOf({ ...epoch, treasury: own.treasury })).toEqual([
-      { challenge: own, transfer: transferOf(1) },
-      { challenge: own, transfer: { ...transferOf(5), beside: 'minted' } },
+    await issued.mark([{ challenge: own, burn: transferOf(5) }], 'minted')
+    expect(await issued.found({ ...epoch, treasury: own.treasury })).toEqual([
+      { challenge: own, burn: burnIn(transferOf(1)), beside: 'open' },
+      { challenge: own, burn: burnIn(transferOf(5)), beside: 'minted' },
     ])
     await close()
   })
@@ -97,7 +98,9 @@ describe('transfers to issued addresses', () => {
     await issued.putTransfer(addressOf(1), transferOf(1, 8), 0)
     await issued.putTransfer(addressOf(2), transferOf(2, 9), 0)
     await issued.dropTransfersAfter(8)
-    expect((await listOf(issued.kept())).map(({ payTo }) => payTo)).toEqual([addressOf(1)])
+    expect((await listOf(issued.kept())).map(({ payment }) => payment.challenge.payTo)).toEqual([
+      addressOf(1),
+    ])
     await issued.dropTransfers(addressOf(1))
     expect(await listOf(issued.kept())).toEqual([])
     expect(await issued.find([addressOf(2), addressOf(1)])).toMatchObject([
@@ -107,18 +110,20 @@ describe('transfers to issued addresses', () => {
     await close()
   })
 
-  it('are forgotten with challenges that nobody paid, unless they matter', async () => {
+  it('are forgotten with challenges that nobody paid, unless they are worth a mint or on record', async () => {
     const { issued, ledger, books, close } = await openTestStore()
     for (const n of [1, 2, 3]) await ledger.issue(challengeOf(n))
     await ledger.claim(challengeOf(3).nonce, permitPayloadOf(challengeOf(3)))
+    await ledger.recordLate(challengeOf(4), burnOf(4), 'late')
     await issued.putTransfer(addressOf(2), transferOf(1), 0)
-    expect(await issued.forget(1_700_000_001, 10, async () => true)).toBe(1)
+    expect(await issued.forget(1_700_000_001, 10, 5n)).toBe(1)
     expect(await books.find(challengeOf(1).nonce)).toBeUndefined()
-    expect(await issued.forget(1_700_000_001, 10, async () => false)).toBe(1)
-    expect(await issued.find([1, 2, 3].map(addressOf))).toMatchObject([
+    expect(await issued.forget(1_700_000_001, 10, 6n)).toBe(1)
+    expect(await issued.find([1, 2, 3, 4].map(addressOf))).toMatchObject([
       undefined,
       undefined,
       { payTo: addressOf(3) },
+      { payTo: addressOf(4) },
     ])
     await close()
   })

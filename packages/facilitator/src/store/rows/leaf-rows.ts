@@ -1,5 +1,6 @@
 /** Leaves as rows. They are written whole for each payment: a payment has one, seldom two. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { AwaitingMint } from '../../payment/records.js'
 import { awaitedIn, dueFeeIn, type Leaf, type Leaves } from '../leaves.js'
 import { key, optionalKey, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
@@ -20,6 +21,12 @@ export function leavesIn(rows: readonly Row[]): Leaves {
     ...(late && { late }),
     replaced: replaced.map(({ record }) => decode<Leaf>(record)),
   }
+}
+
+/** The leaf of a row as finalization takes it. */
+export function awaitingIn({ record }: Row): AwaitingMint {
+  const { challenge, burn, at, reason } = decode<Leaf>(record)
+  return { challenge, burn, ...(reason === undefined && { acceptedAt: at }) }
 }
 
 /** The leaves of a payment, and its number when it has any. */
@@ -53,12 +60,12 @@ function* saveLeaf(payment: number, place: number, leaf: Leaf, leaves: Leaves): 
   const due = isAccepted ? dueFeeIn(leaves) : undefined
   const units = (amount: bigint | undefined) => (amount === undefined ? null : unitsColumn(amount))
   yield sql`
-    INSERT INTO leaf (payment, place, nonce, burned_at, awaits_mint, treasury, payer, bought, part, fee, minted, minted_at, fee_due_to, record)
-    VALUES (${payment}, ${place}, ${key(challenge.nonce)}, ${isAccepted ? leaf.at : (late ?? leaf).at},
+    INSERT INTO leaf (payment, place, nonce, burn_tx, burned_at, awaits_mint, treasury, payer, bought, part, fee, minted, minted_at, fee_due_to, record)
+    VALUES (${payment}, ${place}, ${key(challenge.nonce)}, ${key(leaf.burn.txHash)}, ${isAccepted ? leaf.at : (late ?? leaf).at},
       ${leaf === awaitedIn(leaves) ? 1 : 0}, ${key(challenge.treasury)}, ${isForeign ? null : key(payer)},
       ${isAccepted ? 1 : 0}, ${units(partOf(leaf, leaves))}, ${units(isAccepted ? challenge.fee?.amount : undefined)},
       ${units(finalized?.mint.value)}, ${finalized?.at ?? null}, ${optionalKey(due?.recipient)}, ${encode(leaf)})
-    ON CONFLICT (payment, place) DO UPDATE SET burned_at = excluded.burned_at, awaits_mint = excluded.awaits_mint,
+    ON CONFLICT (payment, place) DO UPDATE SET burn_tx = excluded.burn_tx, burned_at = excluded.burned_at, awaits_mint = excluded.awaits_mint,
       payer = excluded.payer, part = excluded.part, fee = excluded.fee, minted = excluded.minted,
       minted_at = excluded.minted_at, fee_due_to = excluded.fee_due_to, record = excluded.record`
 }

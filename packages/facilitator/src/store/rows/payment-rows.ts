@@ -54,13 +54,13 @@ const isSame = (a: Value | undefined, b: Value): boolean =>
   a === b || (a instanceof Buffer && b instanceof Buffer && a.equals(b))
 
 export function* insertPayment(payment: Payment): Step<number> {
-  const { nonce, payTo, issuedAt, expiresAt, treasury, epoch } = payment.challenge
+  const { nonce, payTo, issuedAt, expiresAt, treasury, seller, epoch } = payment.challenge
   const columns = Object.entries(columnsOf(payment))
   const names: Query = { text: columns.map(([name]) => name).join(', '), values: [] }
   const row = yield* first(sql`
-    INSERT INTO payment (nonce, pay_to, issued_at, expires_at, treasury, epoch, record, ${names})
-    VALUES (${key(nonce)}, ${key(payTo)}, ${issuedAt}, ${expiresAt}, ${key(treasury)}, ${epochColumn(epoch)}, ${encode(payment)},
-      ${places(columns.map(([, value]) => value))})
+    INSERT INTO payment (nonce, pay_to, issued_at, expires_at, treasury, seller, epoch, record, ${names})
+    VALUES (${key(nonce)}, ${key(payTo)}, ${issuedAt}, ${expiresAt}, ${key(treasury)}, ${seller ?? null}, ${epochColumn(epoch)},
+      ${encode(payment)}, ${places(columns.map(([, value]) => value))})
     ON CONFLICT DO NOTHING RETURNING id`)
   if (!row) throw new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
   return row.id

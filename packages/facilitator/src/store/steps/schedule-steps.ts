@@ -1,40 +1,62 @@
-/** Steps of the mint schedule. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import { key, type Step, sql } from '../sql.js'
+/** Steps of the mint schedule. Times are unix milliseconds, 0 for at once. No event speaks of them. */
+import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
+import type { MintSchedule } from '../../payment/finalize/schedule.js'
+import { awaitingIn } from '../rows/leaf-rows.js'
+import { first, hexOf, key, type Step, sql } from '../sql.js'
 import type { StepContext } from './step-context.js'
 
-/** When the mint of a payment may be tried. Times are unix milliseconds, 0 for at once. */
-export type PlannedTurn = {
-  /** The end of its random delay. */
-  readonly dueAtMs: number
-  /** The end of its rest after a failure. */
-  readonly restUntilMs: number
-  /** Failures in a row. */
-  readonly failures: number
-}
+/** Payments with a proof of their own, each with its turn if it has one. */
+const single = sql`
+  leaf JOIN payment ON payment.id = leaf.payment LEFT JOIN mint_turn ON mint_turn.nonce = leaf.nonce
+  WHERE awaits_mint = 1 AND epoch IS NULL`
 
-/** The first delay that is drawn for a payment stays. */
-function* drawDelays(
+/** Gives payments without a turn these delays, and says which payments are due and which are delayed. */
+function* lookAtMints(
   _: StepContext,
-  drawn: readonly { readonly nonce: ChallengeNonce; readonly dueAtMs: number }[],
-): Step<void> {
-  for (const { nonce, dueAtMs } of drawn) {
-    yield sql`
-      INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, ${Math.ceil(dueAtMs)}, 0, 0)
-      ON CONFLICT DO NOTHING`
+  nowMs: number,
+  delaysMs: readonly number[],
+  countMax: number,
+): Step<Awaited<ReturnType<MintSchedule['look']>>> {
+  const fresh = yield sql`
+    SELECT leaf.nonce AS nonce FROM ${single} AND mint_turn.nonce IS NULL
+    ORDER BY burned_at, leaf.payment, place LIMIT ${delaysMs.length}`
+  for (const [i, { nonce }] of fresh.entries()) {
+    const dueAtMs = Math.ceil(nowMs + (delaysMs[i] ?? 0))
+    yield sql`INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(hexOf(nonce))}, ${dueAtMs}, 0, 0)`
   }
+  const due = yield sql`
+    SELECT leaf.record AS record FROM ${single} AND due_at_ms <= ${nowMs} AND rest_until_ms <= ${nowMs}
+    ORDER BY burned_at, leaf.payment, place LIMIT ${countMax}`
+  const delayed = yield sql`SELECT leaf.nonce AS nonce FROM ${single} AND due_at_ms > ${nowMs}`
+  return { due: due.map(awaitingIn), delayed: delayed.map(({ nonce }) => hexOf(nonce) as ChallengeNonce) }
 }
 
-function* planTurn(_: StepContext, nonce: ChallengeNonce, turn: PlannedTurn): Step<void> {
+function* mintFailed(
+  _: StepContext,
+  nonce: ChallengeNonce,
+  nowMs: number,
+  retryMs: { readonly first: number; readonly max: number },
+): Step<void> {
+  const row = yield* first(sql`SELECT failures FROM mint_turn WHERE nonce = ${key(nonce)}`)
+  const failures = (row?.failures ?? 0) + 1
+  const restUntilMs = Math.ceil(nowMs + backOffMs(failures, retryMs.first, retryMs.max))
   yield sql`
-    INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures)
-    VALUES (${key(nonce)}, ${Math.ceil(turn.dueAtMs)}, ${Math.ceil(turn.restUntilMs)}, ${turn.failures})
-    ON CONFLICT (nonce) DO UPDATE SET due_at_ms = excluded.due_at_ms, rest_until_ms = excluded.rest_until_ms,
-      failures = excluded.failures`
+    INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, ${restUntilMs}, ${failures})
+    ON CONFLICT (nonce) DO UPDATE SET rest_until_ms = excluded.rest_until_ms, failures = excluded.failures`
+}
+
+function* mintSucceeded(_: StepContext, nonce: ChallengeNonce): Step<void> {
+  yield sql`UPDATE mint_turn SET rest_until_ms = 0, failures = 0 WHERE nonce = ${key(nonce)}`
+}
+
+function* hastenMint(_: StepContext, nonce: ChallengeNonce): Step<void> {
+  yield sql`
+    INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, 0, 0)
+    ON CONFLICT (nonce) DO UPDATE SET due_at_ms = 0, rest_until_ms = 0, failures = 0`
 }
 
 function* forgetTurn(_: StepContext, nonce: ChallengeNonce): Step<void> {
   yield sql`DELETE FROM mint_turn WHERE nonce = ${key(nonce)}`
 }
 
-export const scheduleSteps = { drawDelays, planTurn, forgetTurn }
+export const scheduleSteps = { lookAtMints, mintFailed, mintSucceeded, hastenMint, forgetTurn }

@@ -3,9 +3,9 @@
  * a power failure takes is found again, because the place up to which the chain was followed goes with it.
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import { type EpochTransfer, type FollowedBlock, leastBelow } from '../../chain/transfers/issued-store.js'
-import type { Epoch } from '../../payment/epochs/epoch.js'
-import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
+import { type FollowedBlock, leastBelow } from '../../chain/transfers/issued-store.js'
+import type { Epoch, EpochLeaf } from '../../payment/epochs/epoch.js'
+import { burnIn, type FoundTransfer } from '../../payment/found/judge-transfers.js'
 import type { Payment } from '../../payment/records.js'
 import { epochColumn } from '../rows/payment-rows.js'
 import { first, hexOf, key, list, type Row, type Step, sql } from '../sql.js'
@@ -36,14 +36,16 @@ export function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
   return rows.map(transferIn)
 }
 
-export function* transfersOf(epoch: Epoch): Step<readonly EpochTransfer[]> {
+/** Transfers to addresses of an epoch. */
+export function* transfersOf(epoch: Epoch): Step<readonly EpochLeaf[]> {
   const rows = yield sql`
     SELECT payment.record AS payment, transfer.record AS record, beside
     FROM ${kept} JOIN payment ON payment.pay_to = transfer.pay_to
     WHERE epoch = ${epochColumn(epoch)} AND treasury = ${key(epoch.treasury)} ORDER BY transfer.pay_to, transfer.leaf`
   return rows.map((row) => ({
     challenge: decode<Payment>(row.payment).challenge,
-    transfer: transferIn(row),
+    burn: burnIn(transferIn(row)),
+    beside: row.beside ?? 'open',
   }))
 }
 

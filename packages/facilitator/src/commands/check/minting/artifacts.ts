@@ -10,7 +10,7 @@ import {
   upstreamPowBits,
 } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
-import type { Finding } from '../../../config/finding.js'
+import { type Finding, fail, isFailure, ok, warn } from '../../../config/finding.js'
 import { conditionsMissing } from '../../../config/settings.js'
 
 const key = 'zerc20.artifacts'
@@ -25,35 +25,39 @@ export async function probeArtifacts(
     if (config.profile !== 'local') return []
     const message =
       'not set, and no folder with the keys of the verifier was found: payments are accepted, but none is finalized'
-    return [{ level: 'warn', key, message }]
+    return [warn(key, message)]
   }
   const minting = config.finalize.mode === 'batch' ? mintingCircuits : (['withdraw-local'] as const)
   const manifest = await readManifest(artifacts, (found) => readFiles(found, minting))
-  if (typeof manifest === 'string') return [{ level: 'fail', key, message: manifest }]
+  if (typeof manifest === 'string') return [fail(key, manifest)]
   const findings: Finding[] = []
   if (manifest.setup === 'development') findings.push(judgeDevelopmentSetup(config))
   else findings.push(...judgeProofOfWork(config, manifest))
   if (powBits !== undefined && powBits < manifest.powBits) {
     const message = `is ${powBits}, but the circuits demand ${manifest.powBits}: burns could never be minted`
-    findings.push({ level: 'fail', key: 'zerc20.pow_bits', message })
+    findings.push(fail('zerc20.pow_bits', message))
+  }
+  if (powBits !== undefined && powBits > manifest.powBits) {
+    const message = `is ${powBits}; the proving keys demand only ${manifest.powBits} bits, and every further one doubles the work`
+    findings.push(warn('zerc20.pow_bits', message))
   }
   if (generation !== undefined && generation !== manifest.generation) {
-    const message = `is ${generation}, but the keys are for generation ${manifest.generation}`
-    findings.push({ level: 'fail', key: 'zerc20.generation', message })
+    findings.push(
+      fail('zerc20.generation', `is ${generation}, but the keys are for generation ${manifest.generation}`),
+    )
   }
-  if (findings.some(({ level }) => level === 'fail')) return findings
+  if (findings.some(isFailure)) return findings
   const found = config.zerc20.artifacts === undefined ? '; found by the hashes of the verifier’s keys' : ''
   const message = `${manifest.setup} keys, ${manifest.powBits} bits, in ${artifacts}${found}`
-  return [{ level: 'ok', key, message }, ...findings]
+  return [ok(key, message), ...findings]
 }
 
 /** The maker of development keys can mint without burning, so they are allowed on a local chain only. */
 function judgeDevelopmentSetup(config: PartialConfig): Finding {
   const missing = conditionsMissing(config)
-  if (missing.length === 0) {
-    return { level: 'warn', key, message: 'keys of a development setup; whoever made them can forge mints' }
-  }
-  return { level: 'fail', key, message: `keys of a development setup, which need ${missing.join(' and ')}` }
+  return missing.length === 0
+    ? warn(key, 'keys of a development setup; whoever made them can forge mints')
+    : fail(key, `keys of a development setup, which need ${missing.join(' and ')}`)
 }
 
 /** An address has only 160 bits of its hash. On a public chain, proof of work must make up for the missing strength. */
@@ -61,7 +65,7 @@ function judgeProofOfWork(config: PartialConfig, { powBits, generation }: Manife
   const usual = upstreamPowBits[generation]
   if (powBits >= usual || conditionsMissing(config).length === 0) return []
   const message = `the circuits demand ${powBits} bits of proof of work, where ${usual} are usual: an address that is both a burn and somebody's account is easier to find`
-  return [{ level: 'warn', key, message }]
+  return [warn(key, message)]
 }
 
 /** Circuits of mints where payments are minted together. One whose address belongs to no epoch is minted alone. */

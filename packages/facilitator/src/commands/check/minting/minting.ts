@@ -1,4 +1,4 @@
-/** Checks everything that can mint: the contracts' code, every slot for proofs, and earlier verifiers. */
+/** Checks everything that can mint: the contracts' code, every contract that takes proofs, and earlier verifiers. */
 import {
   hubRuntime,
   keyImmutables,
@@ -11,13 +11,13 @@ import {
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
 import { batchCircuit, type CircuitArtifacts, type Manifest, neededCircuits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
-import type { Finding } from '../../../config/finding.js'
+import { type Finding, fail, warn } from '../../../config/finding.js'
+import { limits } from '../../../config/limits.js'
 import { conditionsMissing } from '../../../config/settings.js'
 import type { ChainView } from '../chain-view.js'
-import { checkLimits } from '../limits.js'
 import { readManifest } from './artifacts.js'
 import { findArtifacts, type KeyHashes } from './find-artifacts.js'
-import { type ProofSlot, readProofSlots } from './proof-slots.js'
+import { type ProofVerifier, readProofVerifiers } from './proof-verifiers.js'
 
 export type Minting = {
   readonly findings: Finding[]
@@ -27,65 +27,59 @@ export type Minting = {
   readonly powBits?: number
 }
 
-/** @param places Folders to search for the verifier's keys when the configuration names none. */
+/** @param keyFolders Folders to search for the verifier's keys when the configuration names none. */
 export async function probeMinting(
   view: ChainView,
   config: PartialConfig,
-  places: readonly string[],
+  keyFolders: readonly string[],
 ): Promise<Minting> {
   const { verifier } = config.network
   const configured = config.zerc20.artifacts
   if (verifier === undefined) return { findings: [], artifacts: configured }
-  const [slots, codes, predecessors] = await Promise.all([
-    readProofSlots(view, verifier),
+  const [proofVerifiers, codes, predecessors] = await Promise.all([
+    readProofVerifiers(view, verifier),
     judgeCodes(view, config),
     judgePredecessors(view, verifier),
   ])
   const mayUse = ({ setup }: Manifest) => setup === 'ceremony' || conditionsMissing(config).length === 0
-  const artifacts = configured ?? (await findArtifacts(places, hashesOf(slots), mayUse))
+  const artifacts = configured ?? (await findArtifacts(keyFolders, hashesOf(proofVerifiers), mayUse))
   const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
   // `probeArtifacts` reports a folder that cannot be read.
-  const ofSlots = typeof manifest === 'object' ? judgeSlots(slots, manifest) : []
-  const ofMode = judgeMode(config, slots, typeof manifest === 'object' ? manifest : undefined)
-  const findings = [...codes, ...predecessors, ...ofSlots, ...ofMode]
+  const ofProofVerifiers = typeof manifest === 'object' ? judgeProofVerifiers(proofVerifiers, manifest) : []
+  const ofMode = judgeMode(config, proofVerifiers, typeof manifest === 'object' ? manifest : undefined)
+  const findings = [...codes, ...predecessors, ...ofProofVerifiers, ...ofMode]
   return { findings, artifacts, ...(typeof manifest === 'object' && { powBits: manifest.powBits }) }
 }
 
 /** An address of an epoch can be minted by batch proofs alone, so there must be keys for them, here and on the chain. */
 function judgeMode(
   { finalize, zerc20 }: PartialConfig,
-  slots: readonly ProofSlot[],
+  proofVerifiers: readonly ProofVerifier[],
   manifest: Manifest | undefined,
 ): Finding[] {
   if (finalize.mode !== 'batch') return []
-  const fail = (why: string): Finding => ({
-    level: 'fail',
-    key: 'finalize.mode',
-    message: `is batch, but ${why}`,
-  })
   const findings: Finding[] = []
-  if (!slots.some(({ circuit, address }) => circuit === batchCircuit && address !== undefined)) {
-    findings.push(
-      fail('the verifier on chain takes no batches: its owner sets batchVerifier first; use "single"'),
-    )
+  const cannot = (why: string) => findings.push(fail('finalize.mode', `is batch, but ${why}`))
+  if (!proofVerifiers.some(({ circuit, address }) => circuit === batchCircuit && address !== undefined)) {
+    cannot('the verifier on chain takes no batches: its owner sets batchVerifier first; use "single"')
   }
   if (manifest && manifest.circuits[batchCircuit] === undefined) {
-    findings.push(fail('zerc20.artifacts has no keys of batch-withdraw: make them, or use "single"'))
+    cannot('zerc20.artifacts has no keys of batch-withdraw: make them, or use "single"')
   }
   if (zerc20.generation !== undefined && zerc20.generation !== 2) {
-    findings.push(fail(`zerc20.generation is ${zerc20.generation}: batches are proved for generation 2 only`))
+    cannot(`zerc20.generation is ${zerc20.generation}: batches are proved for generation 2 only`)
   }
   return findings
 }
 
 /** The verifier's key hash for each circuit; undefined unless it reports all that every deployment has. */
-function hashesOf(slots: readonly ProofSlot[]): KeyHashes | undefined {
+function hashesOf(proofVerifiers: readonly ProofVerifier[]): KeyHashes | undefined {
   const hashes = neededCircuits.map((name) => {
-    const slot = slots.find(({ circuit, needed }) => circuit === name && needed)
-    return [name, slot?.keyHash] as const
+    const one = proofVerifiers.find(({ circuit, needed }) => circuit === name && needed)
+    return [name, one?.keyHash] as const
   })
   if (hashes.some(([, hash]) => hash === undefined)) return undefined
-  const ofBatches = slots.find(({ circuit }) => circuit === batchCircuit)?.keyHash
+  const ofBatches = proofVerifiers.find(({ circuit }) => circuit === batchCircuit)?.keyHash
   return { ...(Object.fromEntries(hashes) as KeyHashes), [batchCircuit]: ofBatches }
 }
 
@@ -106,48 +100,49 @@ async function judgeCodes(view: ChainView, { network }: PartialConfig): Promise<
   const names = foreign.flat()
   if (names.length === 0) return []
   const message = `the code of ${names.join(', ')} is not that of this version: what else can mint there was not compared`
-  return [{ level: 'warn', key: 'network.verifier', message }]
+  return [warn('network.verifier', message)]
 }
 
 /** A verifier asks its predecessors what was minted. A predecessor that forgets would allow a second mint. */
 async function judgePredecessors(view: ChainView, verifier: Address): Promise<Finding[]> {
   let at = verifier
-  for (let count = 0; count < checkLimits.predecessorsMax; count++) {
+  for (let count = 0; count < limits.predecessorsMax; count++) {
     const before = parseAddress(await view.read(at, verifierAbi, 'predecessor', []))
     if (before === undefined || before === zeroAddress) return []
     if (readRuntime(await view.code(before), verifierRuntime) === undefined) {
       const message = `counts on from ${before}, whose code is not that of this version: if it forgets what it minted, that can be minted again`
-      return [{ level: 'warn', key: 'network.verifier', message }]
+      return [warn('network.verifier', message)]
     }
     at = before
   }
-  const message = `has more than ${checkLimits.predecessorsMax} predecessors; the others were not compared`
-  return [{ level: 'warn', key: 'network.verifier', message }]
+  const message = `has more than ${limits.predecessorsMax} predecessors; the others were not compared`
+  return [warn('network.verifier', message)]
 }
 
 /**
  * All keys on chain must be the folder's keys. With other keys, our proofs are refused and nothing is finalized. And a
  * key that only the chain has may have a maker who can mint without a burn.
  */
-function judgeSlots(slots: readonly ProofSlot[], { circuits }: Manifest): Finding[] {
-  const verdicts = slots.map((slot) => ({
-    slot,
-    verdict: verdictOn(slot, slot.circuit && circuits[slot.circuit]),
+function judgeProofVerifiers(proofVerifiers: readonly ProofVerifier[], { circuits }: Manifest): Finding[] {
+  const verdicts = proofVerifiers.map((one) => ({
+    one,
+    verdict: verdictOn(one, one.circuit && circuits[one.circuit]),
   }))
   const having = (wanted: Verdict) =>
-    verdicts.filter(({ verdict }) => verdict === wanted).map(({ slot }) => slot)
+    verdicts.filter(({ verdict }) => verdict === wanted).map(({ one }) => one)
   const findings: Finding[] = []
-  const fail = (message: string) => findings.push({ level: 'fail', key: 'zerc20.artifacts', message })
+  const key = 'zerc20.artifacts'
+  const differ = (message: string) => findings.push(fail(key, message))
   const other = having('other key')
   if (other.length > 0) {
     const names = [...new Set(other.map(({ circuit }) => circuit))]
-    fail(`the verifier on chain checks proofs of ${names.join(', ')} with another key`)
+    differ(`the verifier on chain checks proofs of ${names.join(', ')} with another key`)
   }
   for (const { name, address } of having('other code')) {
-    fail(`${name} of the verifier is ${address}, whose code is not ours: it may take any proof for good`)
+    differ(`${name} of the verifier is ${address}, whose code is not ours: it may take any proof for good`)
   }
   for (const { name, address } of having('surplus')) {
-    fail(
+    differ(
       `${name} of the verifier is ${address}, for which the artifacts have no key: whoever can prove to it mints without a burn`,
     )
   }
@@ -155,16 +150,16 @@ function judgeSlots(slots: readonly ProofSlot[], { circuits }: Manifest): Findin
   if (silent.length > 0) {
     const names = silent.map(({ circuit }) => circuit).join(', ')
     const message = `the verifier does not tell which key proofs of ${names} are checked with; a wrong one finalizes nothing`
-    findings.push({ level: 'warn', key: 'zerc20.artifacts', message })
+    findings.push(warn(key, message))
   }
   return findings
 }
 
 type Verdict = 'good' | 'other key' | 'other code' | 'surplus' | 'silent'
 
-function verdictOn(slot: ProofSlot, expected: CircuitArtifacts | undefined): Verdict {
+function verdictOn(one: ProofVerifier, expected: CircuitArtifacts | undefined): Verdict {
   if (expected === undefined) return 'surplus'
-  const { immutables, keyHash, needed } = slot
+  const { immutables, keyHash, needed } = one
   if (immutables === undefined) {
     // Contracts that are not ours report no key hash.
     if (keyHash === undefined) return needed ? 'silent' : 'surplus'

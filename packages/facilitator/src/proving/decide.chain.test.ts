@@ -2,16 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { Secret } from '@svc-zerc20/protocol'
+import { createDeciderProver, type DeciderEvent } from '@svc-zerc20/prover/decider-client'
 import { createVerify } from '@svc-zerc20/prover/verify'
 import { keysOf, readArtifacts } from '@svc-zerc20/zk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../../../../../test/support/until.js'
-import { sampleInput } from '../../../../prover/test/samples.js'
-import { runCommand, startCommand } from '../../../test/command.js'
-import { linesOf } from '../../../test/daemon.js'
-import type { DeciderEvent } from '../../telemetry/reports.js'
-import { createDeciderProver } from './client.js'
-import { deciderLimits } from './limits.js'
+import { until } from '../../../../test/support/until.js'
+import { sampleInput } from '../../../prover/test/samples.js'
+import { runCommand, startCommand } from '../../test/command.js'
+import { linesOf } from '../../test/daemon.js'
 
 const token = 'a-token-that-nobody-guesses'
 const circuit = 'withdraw-local'
@@ -57,7 +55,7 @@ function startClient(url: string) {
     verify: (_, proof) => verify(proof),
     clock,
     report: (event) => events.push(event),
-    limits: { ...deciderLimits, pollMs: 100, silentMs: 60_000 },
+    limits: { pollMs: 100, answerMs: 10_000, answerBytesMax: 65_536, silentMs: 60_000, patienceMs: 300_000 },
   })
   const prove = (input: ReturnType<typeof sampleInput>) =>
     prover.prove(circuit, input, { signal: new AbortController().signal })

@@ -1,0 +1,71 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import * as files from '#pages'
+import { connectionBounds } from '../../test/connections.js'
+import { registerPages } from './pages.js'
+import { createServer } from './server.js'
+
+const bytesMax = 80_000
+
+function open({ hasDashboard = true, hasHistory = true, left = 99 } = {}) {
+  const app = createServer({
+    ...{ chainId: 1, trustedProxies: undefined, bodyBytesMax: 1_000, log: () => undefined },
+    connections: connectionBounds,
+  })
+  let asked = 0
+  const refused = { ok: false, reason: 'too_many_requests', message: 'wait' } as const
+  const request = () => (++asked > left ? refused : undefined)
+  registerPages(app, { hasDashboard, hasHistory, admission: { request } })
+  return app
+}
+
+const paths = [
+  '/dashboard/',
+  '/dashboard/dashboard.js',
+  '/dashboard/pages.css',
+  '/dashboard/history/',
+  '/dashboard/history.js',
+]
+
+it('all files together are at most 80 KB compressed', () => {
+  const packed = Object.values(files).map((text) => gzipSync(text).length)
+  expect(packed.length).toBe(3)
+  expect(/node:|require\(|url\(/.test(Object.values(files).join())).toBe(false)
+  expect(packed.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(bytesMax)
+})
+
+it.each(paths)(
+  '%s allows nothing inline, nothing foreign, no frame, no referrer and no cache',
+  async (path) => {
+    const app = open()
+    const { statusCode, headers, body } = await app.inject(path)
+    expect(statusCode).toBe(200)
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/)
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers).toMatchObject({
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+    const zipped = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip, br' } })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(zipped.rawPayload).toString()).toBe(body)
+  },
+)
+
+it('the dashboard is not there where the operator’s surface is locked, nor the history page without a history', async () => {
+  const statuses = async (app: ReturnType<typeof open>) =>
+    Promise.all(paths.map(async (url) => (await app.inject(url)).statusCode))
+  expect(await statuses(open({ hasDashboard: false }))).toEqual([404, 404, 200, 200, 200])
+  expect(await statuses(open({ hasHistory: false }))).toEqual([200, 200, 200, 404, 404])
+  expect((await open().inject('/dashboard')).headers.location).toBe('dashboard/')
+})
+
+it('a page costs its caller as much as any request', async () => {
+  const app = open({ left: 1 })
+  expect((await app.inject('/dashboard/')).statusCode).toBe(200)
+  expect((await app.inject('/dashboard/')).statusCode).toBe(429)
+})

@@ -1,0 +1,86 @@
+/**
+ * The pages for operators and participants. They are the same for everybody and have no data in them: what they show is
+ * asked for with the reader's own token, which no page keeps.
+ */
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { dashboard, history, style } from '#pages'
+import type { Admission } from './admission.js'
+import { sendRefusal } from './problem.js'
+
+/** Only files of this origin, nothing inline, nothing from text, and no page around it. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const headers = {
+  'content-security-policy': policy,
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+const pageOf = (title: string, script: string, up = '') => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${up}pages.css">
+<script defer src="${up}${script}"></script>
+</head>
+<body><noscript><main><h1>${title}</h1><p>This page needs JavaScript. Without it: <code>svc-facilitator admin</code>.</p></main></noscript></body>
+</html>
+`
+
+const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' } as const
+type Kind = keyof typeof types
+
+export function registerPages(
+  app: FastifyInstance,
+  deps: {
+    /** The operator's surface is open to its token. Without one the dashboard is not there either. */
+    readonly hasDashboard: boolean
+    /** A payment history is attached. */
+    readonly hasHistory: boolean
+    readonly admission: Pick<Admission, 'request'>
+  },
+): void {
+  const serve = (path: string, kind: Kind, text: string) => {
+    let packed: Buffer | undefined
+    const zipped = () => {
+      packed ??= gzipSync(text)
+      return packed
+    }
+    app.get(path, async (request, reply: FastifyReply) => {
+      const refused = deps.admission.request(request)
+      if (refused) return sendRefusal(reply, refused)
+      const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+      reply.headers({ ...headers, vary: 'accept-encoding', ...(takesZip && { 'content-encoding': 'gzip' }) })
+      return reply.type(`${types[kind]}; charset=utf-8`).send(takesZip ? zipped() : text)
+    })
+  }
+  if (deps.hasDashboard) {
+    serve('/dashboard/', 'html', pageOf('Facilitator', 'dashboard.js'))
+    serve('/dashboard/dashboard.js', 'js', dashboard)
+    app.get('/dashboard', async (_, reply) => reply.redirect('dashboard/', 308))
+  }
+  if (deps.hasHistory) {
+    serve('/dashboard/history/', 'html', pageOf('Payment history', 'history.js', '../'))
+    serve('/dashboard/history.js', 'js', history)
+  }
+  if (deps.hasDashboard || deps.hasHistory) serve('/dashboard/pages.css', 'css', style)
+}
