@@ -7,6 +7,7 @@ export type Options = {
   chainPort?: number
   facilitatorPort?: number
   shopPort?: number
+  storefrontPort?: number
   blockTime: number
   shop: boolean
   finalization: boolean
@@ -20,7 +21,7 @@ export type Options = {
 }
 
 /** The default ports of clients. */
-export const ports = { chain: 8545, facilitator: 4032, shop: 4021 } as const
+export const ports = { chain: 8545, facilitator: 4032, shop: 4021, storefront: 4020 } as const
 
 export function createProgram(run: (options: Options, program: Command) => Promise<void>): Command {
   return new Command('svc-devnet')
@@ -33,6 +34,11 @@ export function createProgram(run: (options: Options, program: Command) => Promi
     .option('--chain-port <port>', `port of the chain; ${ports.chain} when it is free, else any`, parsePort)
     .option('--facilitator-port <port>', `the same for the facilitator; ${ports.facilitator}`, parsePort)
     .option('--shop-port <port>', `the same for the shop; ${ports.shop}`, parsePort)
+    .option(
+      '--storefront-port <port>',
+      `the same for the shop in a browser, with a development wallet; ${ports.storefront}`,
+      parsePort,
+    )
     .option(
       '--block-time <ms>',
       'time between blocks; 0 mines every transaction at once',

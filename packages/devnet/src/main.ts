@@ -10,7 +10,9 @@ import { createProgram, type Options, ports } from './command-line.js'
 import { howToAsk } from './network/history-mode.js'
 import { type LocalNetwork, startLocalNetwork } from './network/local-network.js'
 import { howToUse, removeNetworkFile, writeNetworkFile } from './network/network-file.js'
+import { startOn } from './network/wanted-port.js'
 import type { MiningMode } from './node/mining.js'
+import { type Storefront, startStorefront } from './storefront/storefront.js'
 
 const exampleShop = fileURLToPath(new URL('../../../examples/dist/shop.js', import.meta.url))
 
@@ -53,14 +55,36 @@ async function run(options: Options, program: Command): Promise<void> {
     process.stderr.write(`svc-devnet could not start: ${(error as Error).message}\n`)
     process.exit(1)
   }
-  const file = writeNetworkFile(network, process.pid)
+  const storefront = await openStorefront(network, options.storefrontPort)
+  const file = writeNetworkFile({ ...network, storefrontUrl: storefront?.url }, process.pid)
   for (const line of [...howToAsk(network), ...howToUse(network)]) say(line)
+  if (storefront) say(`in a browser: ${storefront.url}/`)
   say(`ready: ${file}`)
 
   const stopped = once(stopping.signal, 'abort').then(() => undefined)
   const failure = await Promise.race([stopped, network.daemonEnded])
   if (failure !== undefined) process.stderr.write(`svc-devnet stops: ${failure}\n`)
   removeNetworkFile(network.directory)
+  await storefront?.close()
   await network.close()
   process.exit(failure === undefined ? 0 : 1)
+}
+
+/** The shop in a browser, where there is a shop. */
+async function openStorefront(
+  network: LocalNetwork,
+  port: number | undefined,
+): Promise<Storefront | undefined> {
+  const { shopUrl, rpcUrl, deployment } = network
+  if (shopUrl === undefined) return undefined
+  return startOn(port ?? { preferred: ports.storefront }, (free) =>
+    startStorefront({
+      port: free,
+      shopUrl,
+      rpcUrl,
+      chainId: deployment.chainId,
+      hasHistory: network.historyEnvFile !== undefined,
+      sources: network,
+    }),
+  )
 }

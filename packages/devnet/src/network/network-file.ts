@@ -22,6 +22,7 @@ export type NetworkFacts = Pick<
   readonly splitter: string | undefined
   readonly historyEnvFile: string | undefined
   readonly shopUrl: string | undefined
+  readonly storefrontUrl: string | undefined
   readonly directory: string
   readonly payerState: string
 }
@@ -36,6 +37,8 @@ export type NetworkFile = {
   readonly hub: string
   readonly facilitatorUrl: string
   readonly shopUrl: string
+  /** The shop for a browser, with a development wallet; absent without a shop. */
+  readonly storefrontUrl?: string
   readonly indexerUrl: string
   readonly deciderUrl: string
   readonly controlUrl: string
@@ -75,6 +78,7 @@ export function writeNetworkFile(network: NetworkFacts, pid: number): string {
     hub: network.deployment.hub,
     facilitatorUrl: network.facilitatorUrl,
     shopUrl: network.shopUrl ?? '',
+    ...(network.storefrontUrl !== undefined && { storefrontUrl: network.storefrontUrl }),
     indexerUrl: network.indexerUrl,
     deciderUrl: network.deciderUrl,
     controlUrl: network.controlUrl,
@@ -146,7 +150,12 @@ function shellVariables(network: NetworkFile, payerState: string): string {
 }
 
 /** How a shell and a stranger's program get to this network. */
-export function howToUse({ directory, rpcUrl, deployment, controlUrl }: NetworkFacts): string[] {
+export function howToUse({
+  directory,
+  rpcUrl,
+  deployment,
+  controlUrl,
+}: Omit<NetworkFacts, 'storefrontUrl'>): string[] {
   const file = join(relative(process.cwd(), directory) || '.', names.forShells)
   return [
     `use this network from another terminal: set -a; . ${file}; set +a`,

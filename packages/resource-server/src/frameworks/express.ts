@@ -1,5 +1,4 @@
 /** Paid routes of express. */
-import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { visits } from '../visits/visit.js'
@@ -45,8 +44,8 @@ export function sellOnExpress<Official extends Middleware>(
     const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Handle
     const handle: Handle = async (request, response, next) => {
       const { method, baseUrl, path, originalUrl: target, headers } = request
-      const payment = [headers[Headers.paymentSignature.toLowerCase()]].flat()[0]
-      const admission = await admit({ request, method, path: `${baseUrl}${path}`, target, payment })
+      const header = (name: string) => [headers[name.toLowerCase()]].flat()[0]
+      const admission = await admit({ request, method, path: `${baseUrl}${path}`, target, header })
       if (admission === 'free') return next()
       if ('visit' in admission) {
         const { visit, turn } = admission
@@ -61,7 +60,7 @@ export function sellOnExpress<Official extends Middleware>(
       if ('kept' in admission) return writeAnswer(response, admission.kept)
       const { status, headers: told, body } = admission.answer
       response.status(status).set(told)
-      return body === undefined ? response.end() : response.json(body)
+      return typeof body === 'object' ? response.json(body) : response.end(...(body ? [body] : []))
     }
     return handle as unknown as Official
   }

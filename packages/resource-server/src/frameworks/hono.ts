@@ -1,5 +1,4 @@
 /** Paid routes of hono. */
-import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
@@ -41,8 +40,8 @@ export function sellOnHono<Official extends Middleware>(
     const handle: Handle = async (context, next) => {
       const { method, path, url } = context.req
       const { pathname, search } = new URL(url)
-      const payment = context.req.header(Headers.paymentSignature)
-      const admission = await admit({ request: context, method, path, target: pathname + search, payment })
+      const header = (name: string) => context.req.header(name)
+      const admission = await admit({ request: context, method, path, target: pathname + search, header })
       if (admission === 'free') return next()
       if ('answer' in admission) return refusalToResponse(admission.answer)
       if ('kept' in admission) return keptToResponse(admission.kept)

@@ -1,5 +1,4 @@
 /** Paid route handlers of Next. */
-import { Headers } from '@svc-zerc20/protocol'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { visits } from '../visits/visit.js'
@@ -45,7 +44,7 @@ export function sellOnNext<Official extends Wrap>(
         method,
         path: nextUrl.pathname,
         target: nextUrl.pathname + nextUrl.search,
-        payment: headers.get(Headers.paymentSignature) ?? undefined,
+        header: (name) => headers.get(name) ?? undefined,
         handed: context,
       })
       if (admission === 'free') return run(request, context)

@@ -5,7 +5,7 @@ import type { ServedAnswer } from '../served/served.js'
 import { visits } from '../visits/visit.js'
 
 export const refusalToResponse = ({ status, headers, body }: Answer): Response =>
-  new Response(body === undefined ? null : JSON.stringify(body), { status, headers })
+  new Response(typeof body === 'object' ? JSON.stringify(body) : body, { status, headers })
 
 /** `Response` takes no body for some statuses, not even an empty one. */
 export const keptToResponse = ({ status, headers, body }: ServedAnswer): Response =>

@@ -8,8 +8,9 @@ import { OverLimit } from '../visits/bucket.js'
 export type Answer = {
   readonly status: number
   readonly headers: Record<string, string>
-  /** Absent for an answer without a body. */
-  readonly body?: Explanation
+  /** An explanation for programs, or a page for people. Absent for an answer without a body. */
+  readonly body?: Explanation | string
+  readonly isHtml?: true
 }
 
 export function refuse(

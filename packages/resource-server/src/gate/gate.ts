@@ -1,5 +1,5 @@
 /** The gate before a paid handler: the part that is the same for every framework. */
-import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, Headers, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import { x402ResourceServer } from '@x402/core/server'
@@ -8,10 +8,11 @@ import { type Terms, toTerms } from '../offers/terms.js'
 import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
-import { createServed, type ServedAnswer, type Turn } from '../served/served.js'
+import { createServed, type ServedAnswer, type Turn, ticketIn } from '../served/served.js'
 import { clientKey, createClientCounts } from '../visits/client-limits.js'
 import type { Visit } from '../visits/visit.js'
 import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
+import { forPerson, isForPerson, openPages, type PaywallOption } from './for-person.js'
 import { PaidRoute } from './paid-route.js'
 import { createReady } from './readiness.js'
 import { createVerbJudge, type VerbTerms } from './verbs.js'
@@ -38,6 +39,11 @@ export type GateOptions<Request> = {
   readonly answers?: AnswerStore | 'none'
   /** For several schemes: a resource server where this scheme is registered. Default: a new one. */
   readonly server?: x402ResourceServer
+  /**
+   * The page for people who open a paid route in a browser: how it looks, a provider of another page, or `none` for the
+   * JSON that programs get. Default: our page.
+   */
+  readonly paywall?: PaywallOption
   readonly clock?: Clock
 }
 
@@ -48,8 +54,7 @@ export type Arrival<Request> = {
   readonly path: string
   /** Path and query: an answer is kept for this very target. */
   readonly target: string
-  /** The `PAYMENT-SIGNATURE` header as it came. */
-  readonly payment: string | undefined
+  readonly header: (name: string) => string | undefined
   readonly handed?: unknown
 }
 
@@ -81,6 +86,7 @@ export function createGate<Request>(
   const counts = createClientCounts(clientLimits, clock)
   const { answers = createMemoryAnswers({}, clock) } = options
   const served = createServed(answers === 'none' ? undefined : answers, clock)
+  const pages = openPages(options.paywall)
 
   const visitOf = (key: string, { path, handed }: Arrival<Request>): Visit => ({
     path,
@@ -96,7 +102,15 @@ export function createGate<Request>(
     const name = clientLimits === 'unlimited' ? '' : client(arrival.request)
     if (name === undefined) return { answer: clientUnknown }
     const key = clientKey(name)
-    const { method, path, target, payment } = arrival
+    const { method, path, target } = arrival
+    const payment = arrival.header(Headers.paymentSignature)
+    const ticket = payment === undefined ? ticketIn(arrival.header('cookie')) : undefined
+    if (ticket !== undefined) {
+      // Anybody can make up a ticket, so asking the store for one is counted.
+      counts.takeUnsealed(key)
+      const kept = await served.find(ticket, `${method} ${target}`)
+      if (kept !== undefined) return { kept }
+    }
     const visit = visitOf(key, arrival)
     const echoed = readPayment(payment)?.accepted
     const unsealed = svc.offers.unseal(echoed, `${method} ${path}`, terms)
@@ -114,15 +128,22 @@ export function createGate<Request>(
   return ({ methods, free, alsoAccepts = [], ...sale }) => {
     const judge = createVerbJudge({ methods, free })
     const accepts = [svc.accept(sale), ...alsoAccepts]
-    const route = new PaidRoute({ server, ready, accepts, ...sale })
+    const route = new PaidRoute({ server, ready, accepts, pages, ...sale })
     const terms = toTerms(sale)
     return {
       route,
       async admit(arrival) {
         const verb = judge(arrival.method)
         if (verb === 'free') return verb
-        if (verb !== 'sold') return { answer: verb }
-        return enter(arrival, terms).catch((error) => ({ answer: answerTo(error) ?? answersUnavailable }))
+        const admission =
+          verb === 'sold'
+            ? await enter(arrival, terms).catch((error) => ({
+                answer: answerTo(error) ?? answersUnavailable,
+              }))
+            : { answer: verb }
+        return admission !== 'free' && 'answer' in admission && isForPerson(arrival.header)
+          ? { answer: forPerson(admission.answer, pages) }
+          : admission
       },
     }
   }

@@ -17,12 +17,14 @@ import { readPayment } from '../scheme/route-offer.js'
 import { OverLimit } from '../visits/bucket.js'
 import { type Visit, visits } from '../visits/visit.js'
 import { answerTo, tooMany } from './answer.js'
+import { forPerson, isForPerson, type Pages } from './for-person.js'
 import type { Ready } from './readiness.js'
 
 export type PaidRouteDeps = {
   readonly server: x402ResourceServer
   readonly ready: Ready
   readonly accepts: PaymentOption[]
+  readonly pages: Pages | undefined
   readonly description?: string
   readonly mimeType?: string
 }
@@ -32,10 +34,14 @@ type Settlement = Parameters<x402HTTPResourceServer['processSettlement']>
 
 export class PaidRoute extends x402HTTPResourceServer {
   readonly #ready: Ready
+  readonly #pages: Pages | undefined
 
   constructor(deps: PaidRouteDeps) {
     super(deps.server, routeOf(deps))
     this.#ready = deps.ready
+    this.#pages = deps.pages
+    // Our pages are made from the finished answer; the official one would be made for nothing.
+    this.registerPaywallProvider({ generateHtml: () => '' })
   }
 
   /** Never fails. When the facilitator is down at the start, later requests ask it again. */
@@ -58,12 +64,16 @@ export class PaidRoute extends x402HTTPResourceServer {
       // No routes and no extensions are declared, so no other result should occur. If one does, the request is refused.
       if (result.type !== 'payment-error')
         throw new SvcError('unpaid', 'a paid route was passed without payment')
-      return { ...result, response: speak(result.response, visit) }
+      return { ...result, response: this.#inWords(context, speak(result.response, visit)) }
     } catch (error) {
       const answer = answerTo(error)
       if (answer === undefined) throw error
-      return { type: 'payment-error', response: answer }
+      return { type: 'payment-error', response: this.#inWords(context, answer) }
     }
+  }
+
+  #inWords({ adapter }: Process[0], answer: HTTPResponseInstructions): HTTPResponseInstructions {
+    return isForPerson((name) => adapter.getHeader(name)) ? forPerson(answer, this.#pages) : answer
   }
 
   /** A failed settle replaces the handler's answer, so everything the handler wrote must be removed. */
@@ -85,7 +95,7 @@ export class PaidRoute extends x402HTTPResourceServer {
       return await super.processSettlement(...args)
     } catch (error) {
       const response = answerTo(error)
-      if (response?.body === undefined) throw error
+      if (typeof response?.body !== 'object') throw error
       const { network } = args[1]
       const { reason: errorReason, error: errorMessage } = response.body
       return {
@@ -138,9 +148,9 @@ function speak(response: HTTPResponseInstructions, visit: Visit): HTTPResponseIn
     const shown = payable.length === decoded.value.accepts.length ? header : undefined
     const payment = shown ?? Headers.encode({ ...required, accepts: payable })
     return {
-      ...response,
-      headers: { ...headers, 'PAYMENT-REQUIRED': payment },
-      ...(!response.isHtml && { body }),
+      status: response.status,
+      headers: { ...headers, 'Content-Type': 'application/json', 'PAYMENT-REQUIRED': payment },
+      body,
     }
   }
   const { offerFailure, refusal } = visit

@@ -38,7 +38,17 @@ export type Begun =
   /** Another presentation of the offer is still at work. */
   | 'busy'
 
-export type Served = { begin(presented: PresentedText): Promise<Begun> }
+export type Served = {
+  begin(presented: PresentedText): Promise<Begun>
+  /** The answer that is kept for this resource under a ticket. It is only shown again: a ticket pays for nothing. */
+  find(ticket: string, resource: string): Promise<ServedAnswer | undefined>
+}
+
+/** A ticket is the key of a kept answer. The paywall's page puts it into a cookie, so that the browser can open it. */
+const ticketPattern = /(?:^|;\s*)svc-paid=([A-Za-z0-9_-]{43})\s*(?:;|$)/
+
+export const ticketIn = (cookies: string | undefined): string | undefined =>
+  ticketPattern.exec(cookies ?? '')?.[1]
 
 type Held = { readonly ended: Promise<void>; endsAtMs: number }
 
@@ -90,6 +100,11 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
   }
 
   return {
+    async find(ticket, resource) {
+      const kept = await store?.get(ticket)
+      const answer = kept && decode(kept, resource)
+      return answer && uncached(answer)
+    },
     async begin(presented) {
       const turn = await takeTurn(presented)
       if (turn === undefined) return 'busy'
@@ -106,6 +121,15 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
     },
   }
 }
+
+/** A cache would give it to everybody who asks for the address: what opens it is a cookie, and no cache looks at those. */
+const uncached = ({ headers, ...answer }: ServedAnswer): ServedAnswer => ({
+  ...answer,
+  headers: [
+    ...headers.filter(([name]) => name.toLowerCase() !== 'cache-control'),
+    ['cache-control', 'no-store'],
+  ],
+})
 
 const keyOf = (payment: string): string => createHash('sha256').update(payment).digest('base64url')
 

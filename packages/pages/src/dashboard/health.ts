@@ -1,0 +1,164 @@
+/** Health: every part that a payment needs, what it says, and what is refused. */
+import { el } from '../dom.js'
+import { hash, inEther, inNumber, plural, span, when } from '../format.js'
+import { badge, type Part, section, table } from '../parts.js'
+import type { Status } from './api.js'
+import { daysText, gasLeft, paceText } from './gas.js'
+import type { Screen, Seen } from './screen.js'
+
+type Line = readonly [name: string, level: 'good' | 'warn' | 'bad' | 'off', says: Part]
+
+const names = { good: 'well', warn: 'look', bad: 'broken', off: 'off' }
+const inMegabytes = (bytes: number) => `${inNumber(Math.round(bytes / 1e6))} MB`
+
+function chainLine({ chain }: Status): Line {
+  if (!chain.reachable) return ['Chain', 'bad', 'out of reach']
+  const skew = chain.clockSkewSeconds ?? 0
+  const says = `block ${inNumber(BigInt(chain.head ?? '0'))}, answers in ${chain.roundTripMs} ms, clocks differ by ${Math.abs(skew)} s`
+  return ['Chain', Math.abs(skew) > 10 ? 'warn' : 'good', says]
+}
+
+function indexerLine({ indexer, status }: Seen): Line {
+  if (!indexer || indexer.off !== undefined) return ['Indexer', 'off', indexer?.off ?? 'not asked']
+  if (!indexer.reachable || indexer.problem) return ['Indexer', 'bad', indexer.problem ?? 'out of reach']
+  const unproved = Math.max(0, (indexer.leaves ?? 0) - (indexer.proved ?? 0))
+  const behind = Math.max(0, Number(status.chain.head ?? 0) - (indexer.block ?? 0))
+  const says = `${plural(behind, 'block')} behind the chain, ${plural(unproved, 'transfer')} of ${inNumber(indexer.leaves ?? 0)} without a proved root`
+  return ['Indexer', behind > 50 ? 'warn' : 'good', says]
+}
+
+function proverLine({ mints, now }: Status): Line {
+  if (mints.off !== undefined) return ['Prover', 'off', mints.off]
+  const { proving = 0, queued = 0, unavailable = 0 } = mints.reasons
+  const decider =
+    mints.decider && `, the decider is asked since ${span(Math.max(0, now - mints.decider.since))}`
+  return [
+    'Prover',
+    unavailable > 0 ? 'bad' : 'good',
+    `${proving} being proved, ${queued} queued${decider ?? ''}`,
+  ]
+}
+
+function journalLine({ journal }: Status): Line {
+  if (!journal) return ['Database', 'off', 'settlement.journal is "none": nothing outlives a restart']
+  const { failed, lost, records, bytes, freeBytes } = journal
+  const says = `${inNumber(records)} events, journal of ${inMegabytes(bytes)}, ${freeBytes === undefined ? 'free disk unknown' : `${inMegabytes(freeBytes)} free`}`
+  return [
+    'Database',
+    failed || lost ? 'bad' : freeBytes !== undefined && freeBytes < 1e9 ? 'warn' : 'good',
+    failed ? 'the disk refuses writes' : says,
+  ]
+}
+
+function lines(seen: Seen): Line[] {
+  const { status } = seen
+  const { addresses, challenges, history } = status
+  return [
+    [
+      'Payments',
+      status.ready ? 'good' : 'bad',
+      status.ready
+        ? 'can be taken'
+        : status.problems.map(({ part, problem }) => `${part}: ${problem}`).join('; '),
+    ],
+    [
+      'Issuance',
+      status.issuance === 'open' ? 'good' : 'warn',
+      `${status.issuance}; ${inNumber(challenges.open)} of ${inNumber(challenges.max)} open challenges`,
+    ],
+    chainLine(status),
+    journalLine(status),
+    indexerLine(seen),
+    proverLine(status),
+    [
+      'Pool of addresses',
+      addresses.ready === 0 ? 'bad' : addresses.ready * 4 < addresses.target ? 'warn' : 'good',
+      `${inNumber(addresses.ready)} of ${inNumber(addresses.target)} ready`,
+    ],
+    [
+      'Payment history',
+      history ? (history.failed ? 'bad' : 'good') : 'off',
+      history ? `${plural(history.records, 'record')}, ${inMegabytes(history.bytes)}` : 'not configured',
+    ],
+    [
+      'Daemons',
+      'good',
+      `one, which holds the journal; ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
+    ],
+  ]
+}
+
+function accounts({ status, relayer }: Seen): HTMLElement {
+  const queues = [...(relayer?.queue ?? []), ...(relayer?.minter?.queue ?? [])]
+  return section(
+    'Gas and transactions',
+    table(
+      'Accounts',
+      ['Account', 'Address', 'Lasts', 'Balance and pace'],
+      gasLeft(status).map((gas) => ({
+        key: gas.address,
+        cells: [gas.name.replace(/,$/, ''), hash(gas.address), daysText(gas), paceText(gas)],
+      })),
+      'None.',
+    ),
+    el(
+      'p',
+      { class: 'quiet' },
+      `Paid for gas since the start: ${inEther(BigInt(status.relayer.spent.burn.wei))} for burns, ${inEther(BigInt(status.relayer.spent.mint.wei))} for mints.`,
+    ),
+    table(
+      'Transactions in flight',
+      ['For', 'Nonce#', 'Signed', 'Versions#', 'Transaction'],
+      queues.map(({ nonce, purpose, txHash, forms, signedAt, unfunded }) => ({
+        key: txHash,
+        cells: [
+          unfunded ? badge(`${purpose}, unfunded`, 'bad') : purpose,
+          `${nonce}`,
+          when(signedAt),
+          `${forms}`,
+          hash(txHash),
+        ],
+      })),
+      'No transaction is in flight.',
+    ),
+  )
+}
+
+/** Refusals that say something about load, not about a payment. */
+const ratesOf = ({ refusals }: Seen) =>
+  (refusals?.refusals ?? []).filter(({ reason }) =>
+    /^(?:too_many_requests|overloaded|challenge_limit|unauthorized)$/.test(reason),
+  )
+
+export const health: Screen = {
+  title: 'Health',
+  asks: () => ({ indexer: '', relayer: '', refusals: 'limit=200' }),
+  draw: (seen) => [
+    section(
+      'Parts',
+      table(
+        'Parts of the facilitator',
+        ['Part', 'State', 'It says'],
+        lines(seen).map(([name, level, says]) => ({
+          key: name,
+          cells: [el('strong', {}, name), badge(names[level], level), says],
+        })),
+        '',
+      ),
+    ),
+    accounts(seen),
+    section(
+      'Turned away',
+      el('p', { class: 'quiet' }, 'Rates that were used up, and tokens that were wrong.'),
+      table(
+        'Turned away',
+        ['Who', 'Asked for', 'Why', 'Times#', 'Last'],
+        ratesOf(seen).map(({ caller, endpoint, reason, count, at }) => ({
+          key: `${caller} ${endpoint} ${reason}`,
+          cells: [caller, el('code', {}, endpoint), reason.replaceAll('_', ' '), `${count}`, when(at)],
+        })),
+        'Nobody was.',
+      ),
+    ),
+  ],
+}

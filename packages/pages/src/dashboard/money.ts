@@ -1,0 +1,149 @@
+/** Money: what is owed, minted, due and spent, and each burn against its mint. */
+import { el } from '../dom.js'
+import { amount, column, csv, hash, inEther, inNumber, plural, utcOf, when } from '../format.js'
+import { badge, button, facts, section, table, tile, tiles } from '../parts.js'
+import type { Admin, AdminAnswers } from './api.js'
+import type { Screen, Seen } from './screen.js'
+
+type Minted = AdminAnswers['mints']['mints'][number]
+
+const exportedMax = 20_000
+
+export async function exportMints(admin: Admin): Promise<string> {
+  const all: Minted[] = []
+  let after = ''
+  do {
+    const page = await admin.get('mints', `limit=500${after && `&after=${after}`}`)
+    all.push(...page.mints)
+    after = page.next ?? ''
+  } while (after && all.length < exportedMax)
+  return csv(
+    [
+      'finalized_at',
+      'challenge_nonce',
+      'burn_transaction',
+      'burned',
+      'fee',
+      'mint_transaction',
+      'minted',
+      'batch',
+    ],
+    all.map(({ at, challengeNonce, burn, burned, fee, transaction, minted, batch }) => [
+      ...[utcOf(at), challengeNonce, burn, burned, fee, transaction, minted, batch],
+    ]),
+  )
+}
+
+/** Whether a mint brought what was burned. */
+const match = ({ burned, minted }: Minted): HTMLElement =>
+  burned === minted ? badge('ticks off', 'finalized') : badge('differs', 'warn')
+
+function gasSpent({ status }: Seen): HTMLElement {
+  const { burn, mint } = status.relayer.spent
+  const wei = BigInt(burn.wei) + BigInt(mint.wei)
+  return tile(
+    'Gas spent',
+    inEther(wei),
+    `${inNumber(burn.transactions)} burn and ${inNumber(mint.transactions)} mint transactions since the start`,
+  )
+}
+
+function feeSection({ fees, token }: Seen): HTMLElement | undefined {
+  if (!fees) return undefined
+  const { due, swept, underWay, elsewhere, splitter, lastError } = fees
+  return section(
+    'Fees',
+    facts(
+      ['Mode', fees.mode],
+      ['Due', el('span', {}, amount(due.amount, token), ` of ${plural(due.payments, 'payment')}`)],
+      ['Under way', underWay && amount(underWay.amount, token)],
+      ['Swept', el('span', {}, amount(swept.amount, token), ` in ${plural(swept.sweeps, 'sweep')}`)],
+      [
+        'Last sweep',
+        swept.last &&
+          el(
+            'span',
+            {},
+            amount(swept.last.amount, token),
+            ' ',
+            when(swept.last.at),
+            ' ',
+            hash(swept.last.transaction),
+          ),
+      ],
+      ['At another account', elsewhere && amount(elsewhere.amount, token)],
+      ['At the splitter', splitter?.undistributed && amount(splitter.undistributed, token)],
+      ['Treasury', hash(fees.treasury)],
+      ['Last failure', lastError && el('span', {}, lastError.message, ' ', when(lastError.at))],
+    ),
+    fees.mode === 'custodial' ? button('Sweep what is due now', 'sweep') : undefined,
+  )
+}
+
+export const money: Screen = {
+  title: 'Money',
+  asks: () => ({ fees: '', mints: 'limit=100' }),
+  draw(seen) {
+    const { status, token, mints, fees } = seen
+    const rows = mints?.mints ?? []
+    const total = rows.reduce((sum, { minted }) => sum + BigInt(minted), 0n)
+    return [
+      tiles(
+        tile(
+          'Owed to the provider',
+          amount(status.mints.owed, token),
+          plural(status.mints.awaiting, 'burn without a mint', 'burns without a mint'),
+        ),
+        tile('Minted', amount(total, token), `the last ${plural(rows.length, 'payment')} below`),
+        tile(
+          'Fees due',
+          amount(fees?.due.amount ?? '0', token),
+          fees && plural(fees.due.payments, 'payment'),
+        ),
+        tile(
+          'Fees swept',
+          amount(fees?.swept.amount ?? '0', token),
+          fees && plural(fees.swept.sweeps, 'sweep'),
+        ),
+        gasSpent(seen),
+      ),
+      section(
+        'Payments against mints',
+        el(
+          'p',
+          { class: 'quiet' },
+          'Each burn and the mint that brought it to the provider, the newest first. A batch mint is one transaction for several burns.',
+        ),
+        table(
+          'Payments against mints',
+          [
+            'Finalized',
+            'Payment',
+            `Burned${token ? `, ${token.symbol}` : ''}#`,
+            'Minted#',
+            'Fee in it#',
+            'Burn',
+            'Mint',
+            'Verdict',
+          ],
+          rows.map((row) => ({
+            key: `${row.challengeNonce} ${row.burn}`,
+            cells: [
+              when(row.at),
+              el('a', { href: `#payments/${row.challengeNonce}` }, hash(row.challengeNonce)),
+              column(row.burned, token),
+              column(row.minted, token),
+              row.fee === undefined ? undefined : column(row.fee, token),
+              hash(row.burn),
+              hash(row.transaction),
+              match(row),
+            ],
+          })),
+          'Nothing was minted yet.',
+        ),
+        el('div', { class: 'buttons' }, button('All as CSV', 'csv-mints')),
+      ),
+      feeSection(seen),
+    ]
+  },
+}

@@ -1,0 +1,146 @@
+/** Privacy: how many burns could explain each mint, and what an operator can do about it. */
+import { bars } from '../chart.js'
+import { el } from '../dom.js'
+import { amount, hash, plural, span, when } from '../format.js'
+import { badge, facts, grouped, section, table, tile, tiles } from '../parts.js'
+import type { AdminAnswers } from './api.js'
+import type { Screen } from './screen.js'
+
+type Minted = AdminAnswers['mints']['mints'][number]
+type Settings = AdminAnswers['mints']['settings']
+
+/** Mints with fewer burns around them are guessed more often than not. */
+const companyFew = 3
+
+const companyOf = (members: readonly Minted[]) => Math.max(...members.map(({ company }) => company))
+
+function summary(groups: readonly (readonly Minted[])[]): HTMLElement {
+  const companies = groups.map(companyOf).sort((a, b) => a - b)
+  const alone = companies.filter((company) => company === 1).length
+  const middle = companies[Math.floor(companies.length / 2)]
+  return tiles(
+    tile('Median company of a mint', middle === undefined ? '–' : `${middle}`, 'burns that could explain it'),
+    tile(
+      'Mints that stood alone',
+      `${alone}`,
+      `of ${plural(groups.length, 'mint')} below`,
+      alone > 0 ? 'warn' : '',
+    ),
+    tile(
+      'Largest batch',
+      `${Math.max(0, ...groups.map((members) => members.length))}`,
+      'payments in one mint',
+    ),
+  )
+}
+
+function settingsOf(settings: Settings): HTMLElement {
+  const { mode, delayMaxSeconds, batchLeast, batchWaitMaxSeconds } = settings
+  const yes = (is: boolean) => (is ? 'yes' : 'no')
+  return section(
+    'Settings that change it',
+    facts(
+      [
+        'finalize.mode',
+        el(
+          'span',
+          {},
+          badge(mode),
+          mode === 'single'
+            ? ' Every mint shows the amount of one payment. batch shows sums instead.'
+            : ' A mint shows a sum of payments.',
+        ),
+      ],
+      [
+        'finalize.delay_max_ms',
+        `${span(delayMaxSeconds)}: each single mint is held back for a random time up to this. Longer than the time between payments hides their order.`,
+      ],
+      ['finalize.batch_least', `${plural(batchLeast, 'payment')} are gathered for a batch.`],
+      [
+        'finalize.batch_wait_max_ms',
+        `${span(batchWaitMaxSeconds)} at most until a batch goes, even with fewer.`,
+      ],
+      [
+        'SVC_MINTER_PK',
+        settings.ownMinter
+          ? 'set: mints come from another account than burns.'
+          : 'not set: one account sends burns and mints, so an observer sees that they belong together.',
+      ],
+      [
+        'log.link_mints',
+        `${yes(settings.linkMints)}: the log ${settings.linkMints ? 'says' : 'does not say'} which mint is for which payment.`,
+      ],
+      [
+        'settlement.mint_second_transfers',
+        `${yes(settings.mintSecondTransfers)}: ${settings.mintSecondTransfers ? 'a stranger who pays an address again can mark its mint.' : 'strangers cannot mark mints.'}`,
+      ],
+    ),
+  )
+}
+
+export const privacy: Screen = {
+  title: 'Privacy',
+  asks: () => ({ mints: 'limit=100' }),
+  draw({ mints, token }) {
+    if (!mints) return []
+    const groups = grouped(
+      mints.mints,
+      ({ transaction, challengeNonce }) => transaction ?? challengeNonce,
+    ).map(([, members]) => members)
+    const drawn = groups.slice(0, 60).reverse()
+    const largest = Math.max(0, ...drawn.map(companyOf))
+    return [
+      summary(groups),
+      section(
+        'Company of each mint, oldest to newest',
+        drawn.length === 0
+          ? el('p', { class: 'calm' }, 'Nothing was minted yet.')
+          : bars(
+              `Company of the last ${plural(drawn.length, 'mint')}, at most ${largest}`,
+              drawn.map((members, i) => ({
+                name: `${i + 1}`,
+                value: companyOf(members),
+                says: `${plural(companyOf(members), 'burn')} could explain this mint of ${plural(members.length, 'payment')}`,
+              })),
+              `${largest}`,
+            ),
+        el(
+          'p',
+          { class: 'quiet' },
+          'Everybody sees burns and mints, with their amounts and times. A mint could belong to every burn of its amount that was not minted before it. A company of one is a link that anybody can draw.',
+        ),
+      ),
+      section(
+        'What an observer could link',
+        table(
+          'Mints and their company',
+          ['Finalized', 'Mint', 'Payments#', 'Minted#', 'Company#', 'Verdict'],
+          groups.map((members) => {
+            const [first] = members
+            const company = companyOf(members)
+            return {
+              key: first?.transaction ?? first?.challengeNonce ?? '',
+              cells: [
+                first && when(first.at),
+                hash(first?.transaction),
+                `${members.length}`,
+                amount(
+                  members.reduce((sum, { minted }) => sum + BigInt(minted), 0n),
+                  token,
+                ),
+                `${company}`,
+                company === 1
+                  ? badge('linked', 'bad')
+                  : company < companyFew
+                    ? badge('easy to guess', 'warn')
+                    : badge('hidden', 'finalized'),
+              ],
+            }
+          }),
+          'Nothing was minted yet.',
+        ),
+      ),
+      settingsOf(mints.settings),
+    ]
+  },
+}

@@ -1,0 +1,115 @@
+/** Amounts, times and names as people read them. What is exact is on hover. */
+import { el } from './dom.js'
+
+export type Token = { readonly symbol: string; readonly decimals: number }
+
+/** Fraction digits that a list shows. */
+const fractionMax = 8
+/** As wide as a digit, and as a point. */
+const [figureSpace, pointSpace] = ['\u2007', '\u2008']
+
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+const point = (1.5).toLocaleString().replace(/\p{Nd}/gu, '') || '.'
+
+export const inNumber = (value: number | bigint): string => whole.format(value)
+
+/** A decimal number of base units. In a column, space stands for the digits that are missing. */
+export function inUnits(units: string | bigint, decimals: number, isInColumn = false): string {
+  const value = BigInt(units)
+  const scale = 10n ** BigInt(decimals)
+  const digits = (value % scale).toString().padStart(decimals, '0').slice(0, fractionMax).replace(/0+$/, '')
+  const missing = isInColumn ? figureSpace.repeat(Math.min(decimals, fractionMax) - digits.length) : ''
+  const separator = digits ? point : missing && pointSpace
+  return `${whole.format(value / scale)}${separator}${digits}${missing}`
+}
+
+/** An amount with its unit, and the base units on hover. */
+export function amount(units: string | bigint, token: Token | undefined): HTMLElement {
+  const [text, unit] = token
+    ? [inUnits(units, token.decimals), token.symbol]
+    : [inNumber(BigInt(units)), 'base units']
+  return el('span', { class: 'amount', title: `${units} base units` }, text, ' ', el('small', {}, unit))
+}
+
+/** The same for a column: digits stand below digits. */
+export const column = (units: string | bigint, token: Token | undefined): HTMLElement =>
+  el(
+    'span',
+    { class: 'amount', title: `${units} base units` },
+    token ? inUnits(units, token.decimals, true) : inNumber(BigInt(units)),
+  )
+
+export const inEther = (wei: string | bigint): string => `${inUnits(wei, 18)} ETH`
+
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+export const utcOf = (at: number): string =>
+  `${new Date(at * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+
+/** A moment in the reader's zone, with UTC on hover. */
+export function when(at: number, { short = false } = {}): HTMLElement {
+  const date = new Date(at * 1000)
+  const text = (short ? timeOnly : dateTime).format(date)
+  return el('time', { datetime: date.toISOString(), title: utcOf(at) }, text)
+}
+
+export const dayName = (at: number): string =>
+  new Date(at * 1000).toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short' })
+
+export const hourName = (at: number): string =>
+  new Date(at * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+
+/** The second at which the reader's day began. */
+export function dayStart(at: number): number {
+  const date = new Date(at * 1000)
+  return Math.floor(new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime() / 1000)
+}
+
+const spans: readonly [number, string][] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+]
+
+/** A length of time in one or two units. */
+export function span(seconds: number): string {
+  const at = spans.findIndex(([size]) => seconds >= size)
+  const [size, name] = spans[at] ?? [1, 's']
+  const [smaller, smallerName] = spans[at + 1] ?? [1, 's']
+  const rest = at < 0 || smaller === 1 ? 0 : Math.floor((seconds % size) / smaller)
+  const first = `${inNumber(Math.floor(seconds / size))} ${name}`
+  return rest > 0 ? `${first} ${rest} ${smallerName}` : first
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${inNumber(count)} ${count === 1 ? one : many}`
+
+/** A phrase as a sentence. */
+export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}. `
+
+/** A hash or an address, shortened, whole on hover. */
+export const hash = (hex: string | undefined): HTMLElement =>
+  hex === undefined
+    ? el('span', { class: 'quiet' }, '–')
+    : el('code', { title: hex }, hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : hex)
+
+/** A cell of a CSV file. A text that a spreadsheet would take for a formula is quoted as a text. */
+function csvCell(value: unknown): string {
+  const text = value === undefined || value === null ? '' : String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+export const csv = (head: readonly string[], rows: readonly (readonly unknown[])[]): string =>
+  [head, ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n')
+
+/** Hands the reader a file. */
+export function download(name: string, type: string, content: BlobPart): void {
+  const url = URL.createObjectURL(new Blob([content], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

@@ -1,0 +1,2 @@
+/** The machine's clock. */
+export const nowMs = (): number => Date.now()

@@ -1,0 +1,304 @@
+/** The dashboard and the history page in a real browser, over the payments of a real network. */
+import { readFileSync } from 'node:fs'
+import { developmentRoles } from '@svc-zerc20/devnet'
+import type { Browser, Download, Page } from 'playwright-core'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findBrowser, howToGetBrowser } from '../../scripts/browser.mjs'
+import { expectAccessible, expectToFit, openBrowser, openPage } from './support/browser.js'
+import { type Operated, startOperated } from './support/operated.js'
+import { hostile } from './support/shop.js'
+import { giveWallet, walletFor } from './support/wallet.js'
+
+const notRun = findBrowser() === undefined ? ` (not run: ${howToGetBrowser})` : ''
+const screens = ['overview', 'payments', 'attention', 'money', 'privacy', 'health']
+
+describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
+  let net: Operated
+  let browser: Browser
+  let opened: Awaited<ReturnType<typeof openPage>>
+  let page: Page
+
+  beforeAll(async () => {
+    browser = await openBrowser()
+    net = await startOperated()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await net?.close()
+  })
+  beforeEach(async () => {
+    opened = await openPage(browser)
+    page = opened.page
+  })
+  afterEach(async () => {
+    await opened.close()
+    expect(opened.faults).toEqual([])
+    expect([...opened.hosts]).toEqual([new URL(net.facilitatorUrl).host])
+  })
+
+  const press = (name: string | RegExp) => page.getByRole('button', { name, exact: true }).click()
+  const text = async () => String(await page.locator('main').textContent()).replaceAll(/\s+/g, ' ')
+  const go = async (place: string) => {
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, place)
+    await page
+      .locator(`main[data-key="${place.includes('/') ? place : `${place}/`}"] :is(.card, .tile, .filters)`)
+      .first()
+      .waitFor()
+  }
+  async function signIn(token = net.adminToken): Promise<void> {
+    await page.goto(`${net.facilitatorUrl}/dashboard/`)
+    await page.getByLabel('Admin token').fill(token)
+    await press('Sign in')
+  }
+  const said = (words: string | RegExp) => page.getByRole('status').filter({ hasText: words }).waitFor()
+  const contentOf = async (file: Download) => readFileSync(await file.path(), 'utf8')
+
+  describe('dashboard', () => {
+    it('opens for the token alone, which is in no address, no storage and no cookie, and gone after a reload', async () => {
+      const urls: string[] = []
+      page.on('request', (request) => urls.push(request.url()))
+      await signIn('another token')
+      await page.getByRole('alert').filter({ hasText: 'The token is not the one' }).waitFor()
+      await expectAccessible(page)
+      await expectToFit(page)
+      await signIn()
+      await page.getByText('Accepted today').waitFor()
+      const kept = await page.evaluate(() => [
+        localStorage.length,
+        sessionStorage.length,
+        document.cookie,
+        location.href,
+      ])
+      expect(kept).toEqual([0, 0, '', `${net.facilitatorUrl}/dashboard/`])
+      expect(urls.filter((url) => url.includes(net.adminToken))).toEqual([])
+      await press('Sign out')
+      await page.getByLabel('Admin token').waitFor()
+      await signIn()
+      await page.getByText('Accepted today').waitFor()
+      await page.reload()
+      await page.getByLabel('Admin token').waitFor()
+    })
+
+    it('answers what came in, what waits and why, and whether the gas lasts', async () => {
+      await signIn()
+      await page.getByText('Accepted today').waitFor()
+      const shown = await text()
+      expect(shown).toContain('Accepted today2.75725 zUSD4 payments')
+      expect(shown).toContain('Fees earned today0.06725 zUSD')
+      expect(shown).toMatch(/Awaiting mint1\.52725 zUSD2 payments, the oldest for \d+ min: 2 root behind/)
+      expect(shown).toContain('Finalized today1.7425 zUSD3 payments')
+      expect(shown).toMatch(/Gas of the relayer(?:10\+ years|\d+ days)/)
+      const chart = page.getByRole('img', { name: /^Accepted by hour of the last 24: 2\.75725 zUSD in all/ })
+      await chart.waitFor()
+      await press('30 days')
+      await page.getByRole('img', { name: /^Accepted by day of the last 30: 2\.75725 zUSD in all/ }).waitFor()
+    })
+
+    it('says which payment a burn is, and shows its way from challenge to mint', async () => {
+      const [, second] = net.minted
+      await signIn()
+      await go('payments')
+      await page.getByLabel('Burn, nonce or burn address').fill(` ${second?.burn} `)
+      await press('Show')
+      await page
+        .locator('tbody tr')
+        .and(page.locator(`[data-key="${second?.nonce}"]`))
+        .waitFor()
+      await page.getByText('1 payment', { exact: true }).waitFor()
+      await page.locator('tbody a').click()
+      await page.getByRole('heading', { name: 'From challenge to mint' }).waitFor()
+      const turns = await page.locator('.timeline li strong').allTextContents()
+      expect(turns[0]).toBe('Challenge issued')
+      expect(turns).toContain('Accepted: the resource may be served')
+      expect(turns.at(-1)).toBe('Finalized: the provider has the money')
+      expect(await text()).toMatch(/Sellerweather/)
+      const [time] = await page.locator('.timeline time').all()
+      expect(await time?.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+    })
+
+    it('filters payments, and gives them as CSV', async () => {
+      await signIn()
+      await go('payments')
+      await page.getByLabel('Phase').selectOption('finalized')
+      await page.getByLabel('At least').fill('1')
+      await press('Show')
+      await page.getByText('1 payment', { exact: true }).waitFor()
+      const [file] = await Promise.all([page.waitForEvent('download'), press('All of these as CSV')])
+      const [head, row, ...rest] = (await contentOf(file)).split('\r\n')
+      expect(head).toMatch(/^challenge_nonce,phase,issued_at/)
+      expect(row).toContain(`${net.minted[2]?.nonce},finalized,`)
+      expect(rest).toEqual([])
+      await page.getByLabel('Seller').fill('weather')
+      await press('Show')
+      await page.getByText('No payment fits.').waitFor()
+      await press('Clear')
+      await page.getByText('7 payments', { exact: true }).waitFor()
+    })
+
+    it('tells who was refused and why, and lists late, unmatched and stuck burns', async () => {
+      await signIn()
+      await go('attention')
+      const shown = await text()
+      expect(shown).toMatch(/weather\/settleThe payer holds less than the amount/)
+      const rows = (name: string) => page.getByRole('region', { name, exact: true }).locator('tbody tr')
+      expect(await rows('Late burns').textContent()).toContain('late')
+      expect(await rows('Unmatched transfers').textContent()).toContain('burn_underpaid')
+      expect(await rows('Stuck transfers').textContent()).toContain('0.0003 zUSD')
+    })
+
+    it('pauses, resumes and retries only after a question', async () => {
+      await signIn()
+      await go('attention')
+      await press('Pause issuance')
+      await expectAccessible(page)
+      await press('Leave it')
+      expect((await net.admin('/status')).body.issuance).toBe('open')
+      await press('Pause issuance')
+      await page.getByLabel('Why, in one line').fill('new disk')
+      await press('Pause')
+      await said('Issuance is paused.')
+      expect((await net.post('/challenge', { amount: '1' })).text).toContain('new disk')
+      await page.getByText('paused', { exact: true }).waitFor()
+      await press('Resume issuance')
+      await press('Resume')
+      await said('Issuance is open.')
+      await page
+        .getByRole('row', { name: new RegExp(net.waiting.nonce.slice(0, 8)) })
+        .getByRole('button')
+        .click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click()
+      await said('Its mint is tried in the next round.')
+    })
+
+    it('has screens that everybody can use, in both themes and at every width', async () => {
+      await signIn()
+      for (const screen of [...screens, `payments/${net.waiting.nonce}`]) {
+        await go(screen)
+        await expectAccessible(page)
+        await expectToFit(page)
+        await page.setViewportSize({ width: 1024, height: 900 })
+      }
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+    })
+
+    it('shows what others wrote as text, whatever it is', async () => {
+      const poison = (value: unknown): unknown => {
+        if (typeof value === 'string')
+          return /^(?:\d+|0x\w+|eip155:\d+|open|single)$/.test(value) ? value : hostile
+        if (Array.isArray(value)) return value.map(poison)
+        if (typeof value !== 'object' || value === null) return value
+        return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, poison(each)]))
+      }
+      await page.route('**/admin/**', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: poison(await response.json()) })
+      })
+      await signIn()
+      for (const screen of [...screens, `payments/${net.late && net.waiting.nonce}`]) {
+        await go(screen)
+        expect(await text()).toContain('<script>')
+      }
+      expect(
+        await page.evaluate(() => ['pwned' in globalThis, document.images.length, document.scripts.length]),
+      ).toEqual([false, 0, 1])
+    })
+
+    it('goes on showing what it has while the facilitator is away, and shows a mint without a reload', async () => {
+      await signIn()
+      await go(`payments/${net.waiting.nonce}`)
+      await page.getByText('Waits: root behind.').waitFor()
+      await page.route('**/admin/**', (route) => route.abort())
+      await said('No answer from the facilitator. Trying again.')
+      await page.getByText('Waits: root behind.').waitFor()
+      await page.unroute('**/admin/**')
+      net.resumeIndexer()
+      await page.getByText('Finalized: the provider has the money').waitFor()
+    })
+  })
+
+  describe('history page', () => {
+    const provider = privateKeyToAccount(developmentRoles.provider.privateKey)
+
+    async function logIn(account = net.payer): Promise<void> {
+      const wallet = walletFor(account)
+      await giveWallet(page, wallet, net.rpcUrl)
+      await page.goto(`${net.facilitatorUrl}/dashboard/history/`)
+      await press('Test Wallet')
+      await page.getByRole('heading', { name: 'Totals by month' }).waitFor()
+      expect(wallet.signed).toEqual(['message'])
+    }
+
+    it('asks for a wallet, and says so where there is none', async () => {
+      await page.goto(`${net.facilitatorUrl}/dashboard/history/`)
+      await page.getByText('No wallet was found in this browser.').waitFor()
+      await expectAccessible(page)
+      await expectToFit(page)
+    })
+
+    it('shows a payer its payments, totals and burns, and no mint and no treasury', async () => {
+      await logIn()
+      const shown = await text()
+      expect(shown).toContain('Payments as payer')
+      expect(shown).toMatch(/Month\s*Payments.*20\d\d\s*3/)
+      await expectAccessible(page)
+      await expectToFit(page)
+      await page.setViewportSize({ width: 1024, height: 900 })
+      await page.locator('tbody a').first().click()
+      await page.getByRole('heading', { name: 'Its turns' }).waitFor()
+      const one = await text()
+      expect(one).toContain(net.payer.address)
+      expect(one).not.toMatch(/Mint0x|Treasury/)
+      await expectAccessible(page)
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        (async () => {
+          await page.getByRole('link', { name: 'All payments' }).click()
+          await press('Everything as CSV')
+        })(),
+      ])
+      expect((await contentOf(file)).trim().split('\n')).toHaveLength(4)
+    })
+
+    it('shows a provider its mints, and no payer that did not disclose itself', async () => {
+      await logIn(provider)
+      expect(await text()).toContain('not disclosed')
+      expect(await text()).not.toContain(net.payer.address.slice(0, 8))
+      await page.locator('tbody a').last().click()
+      await page.getByRole('heading', { name: 'Its turns' }).waitFor()
+      expect(await text()).toContain('Mint0x')
+    })
+
+    it('gives a statement, and checks it without a network: believed, or not when one letter changed', async () => {
+      await logIn()
+      await page.locator(`tbody a[href="#${net.minted[0]?.nonce}"]`).click()
+      await press('Get a statement')
+      await page.getByLabel('Audience, such as').fill('https://auditor.example')
+      const [file] = await Promise.all([page.waitForEvent('download'), press('Go on')])
+      const statement = await contentOf(file)
+      const [, anchorPath = ''] =
+        /HISTORY_ISSUER_TRUST_ANCHOR_PATH='(.*)'/.exec(readFileSync(String(net.historyEnvFile), 'utf8')) ?? []
+      const anchor = readFileSync(anchorPath, 'utf8')
+      await page.context().setOffline(true)
+      const drop = (name: string, content: string) =>
+        page
+          .locator('input[type=file]')
+          .setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) })
+      await drop('statement.json', statement)
+      await page.getByText('Now drop the trust anchor').waitFor()
+      await drop('anchor.json', anchor)
+      await page.getByText('believed', { exact: true }).waitFor()
+      expect(await text()).toMatch(/challengeNonce0x/)
+      expect(await text()).toContain('Made forhttps://auditor.example')
+      await expectAccessible(page)
+      const { statement: token } = JSON.parse(statement) as { statement: string }
+      const at = token.indexOf('.') + 20
+      const bent = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+      await drop('bent.json', statement.replace(token, bent))
+      await page.getByText('not believed', { exact: true }).waitFor()
+    })
+  })
+})
