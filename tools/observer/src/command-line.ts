@@ -1,4 +1,5 @@
 /** The command line of the observer: options and help. */
+import { fileURLToPath } from 'node:url'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { Command, InvalidArgumentError, Option } from 'commander'
 
@@ -17,6 +18,7 @@ export type Arguments = {
   readonly token?: Address
   readonly verifier?: Address
   readonly fromBlock: number
+  readonly page: string
   readonly json: boolean
 }
 
@@ -56,6 +58,12 @@ export function createProgram(run: (args: Arguments) => Promise<void>): Command 
     .option('--token <address>', 'token of that history', address)
     .option('--verifier <address>', "the token's verifier", address)
     .option('--from-block <number>', 'first block of that history', count(0, Number.MAX_SAFE_INTEGER), 0)
+    .addOption(
+      new Option('--page <file>', 'where the charts are written, without --rpc and --json').default(
+        fileURLToPath(new URL('../results/latest.html', import.meta.url)),
+        'tools/observer/results/latest.html',
+      ),
+    )
     .option('--json', 'figures for programs', false)
     .addHelpText('after', help)
     .action((args: Arguments) => run(args))

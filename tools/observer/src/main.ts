@@ -1,10 +1,13 @@
 /** `npm run privacy`: plays the chain's observer against a simulated or a recorded history. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
 import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type Arguments, createProgram } from './command-line.js'
 import { companyOf, namesOf } from './observe/guess.js'
 import { observe } from './observe/observe.js'
 import { readChain } from './record/read-chain.js'
+import { resultsPage } from './report/page.js'
 import { factorWanted, printRecord, printResults } from './report/print.js'
 import { playScenarios, type Settings } from './report/scenarios.js'
 
@@ -34,7 +37,10 @@ function simulated(args: Arguments): string {
     },
   }
   const results = playScenarios(settings)
-  return args.json ? json({ ...settings, ...results, factorWanted }) : printResults(settings, results)
+  if (args.json) return json({ ...settings, ...results, factorWanted })
+  mkdirSync(dirname(args.page), { recursive: true })
+  writeFileSync(args.page, resultsPage(settings, results))
+  return `${printResults(settings, results)}\nThe same as charts, for a browser: ${relative(process.cwd(), args.page)}\n`
 }
 
 async function recorded(args: Arguments, url: string): Promise<string> {

@@ -13,6 +13,7 @@ import {
 import { type Figures, poolCells } from '../comparison/figures.js'
 import { type Cell, createMeasure, type Duplicates, type Measure } from '../comparison/measure.js'
 import { fullPlan, type Plan, payersNeeded, quickPlan } from '../comparison/plan.js'
+import { benchPage } from '../comparison/report.js'
 import { type AllFigures, renderTable } from '../comparison/table.js'
 import { buyingTarget, ratiosOf, targetsOf } from '../comparison/verdict.js'
 import { createChainView } from '../inputs/chain-view.js'
@@ -22,6 +23,7 @@ import { residentMemory } from '../processes/usage.js'
 
 const blockMs = 1000
 const resultFile = fileURLToPath(new URL('../../results/latest.json', import.meta.url))
+const pageFile = fileURLToPath(new URL('../../results/latest.html', import.meta.url))
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -136,7 +138,10 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     targets,
   }
   writeFileSync(resultFile, `${JSON.stringify(result, undefined, 2)}\n`)
+  const about = `A ${mode} run of ${tookSeconds} s on ${machine.cores} cores (${machine.cpu}), Node ${machine.node}.`
+  writeFileSync(pageFile, benchPage({ about, records, figures, purchases, targets }))
   say(`\nTook ${tookSeconds} s. All figures: tools/bench/results/latest.json`)
+  say('The same as charts, for a browser: tools/bench/results/latest.html')
 }
 
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values

@@ -4,7 +4,7 @@ import { cellAt, cpuMsEach, type Figures, type PooledCell, saturation } from './
 
 export type AllFigures = Readonly<Record<ContestantName, Figures>>
 
-const columns: readonly { readonly name: ContestantName; readonly title: string }[] = [
+export const columns: readonly { readonly name: ContestantName; readonly title: string }[] = [
   { name: 'ours', title: 'svc-zerc20' },
   { name: 'tuned', title: 'reference, tuned' },
   { name: 'example', title: 'reference, as its example' },
@@ -30,7 +30,7 @@ export function renderTable(all: AllFigures): string {
   return [header, ...rows].map(line).join('\n')
 }
 
-function rowsOf(all: AllFigures): Row[] {
+export function rowsOf(all: AllFigures): Row[] {
   const number = (title: string, of: (figures: Figures) => number | undefined, digits = 1): Row => {
     const values = columns.map(({ name }) => of(all[name]))
     const [ours, tuned] = values

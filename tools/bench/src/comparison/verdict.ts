@@ -19,7 +19,7 @@ export type Target = {
   readonly met?: boolean
 }
 
-const wantedRatio = 5
+export const wantedRatio = 5
 const buyingRatioMax = 1.5
 
 export function ratiosOf(ours: Figures, tuned: Figures): Ratios {

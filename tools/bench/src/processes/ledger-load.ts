@@ -36,7 +36,7 @@ export type LedgerParties = {
   readonly seed: Uint8Array
 }
 
-const configOf = ({ token, treasury }: LedgerParties) =>
+const configOf = ({ token, treasury }: LedgerParties, journal: string) =>
   parseConfig(`profile = 'local'
 [network]
 rpc_url = 'http://127.0.0.1:1'
@@ -48,7 +48,7 @@ verifier = '${hex(20)}'
 hub = '${hex(20)}'
 [settlement]
 treasury = '${treasury}'
-journal = 'none'
+journal = '${journal}'
 [listen]
 [daemon]
 `)
@@ -70,13 +70,12 @@ export async function runLedger(
   parties = anybody(),
 ): Promise<LedgerRun> {
   const storage = await openStorage({
-    config: configOf(parties),
+    config: configOf(parties, journal),
     clock,
     log(event) {
       if (event.event === 'journal.failed') throw event.err
     },
     seed: parties.seed,
-    journal,
     history: { path: join(dirname(journal), 'history.jsonl') },
   })
   const stepsMs: number[] = []

@@ -1,0 +1,35 @@
+/** The results as a page with charts. */
+import { pageOf } from '#report'
+import { factorWanted } from './print.js'
+import type { Results, Scenario, Settings } from './scenarios.js'
+
+const percent = (share: number): number => Number((share * 100).toFixed(1))
+
+export function resultsPage(settings: Settings, { alone, among, factor }: Results): string {
+  const { payments, prices, perMinute } = settings.traffic
+  return pageOf({
+    title: 'How often the chain gives a payment away',
+    lead: `${payments} simulated payments at ${prices.length} price points, ${perMinute} a minute, seed ${settings.seed}. An observer of the chain names the burn of each payment that a mint credited. A batch links ${factor.toFixed(1)} times less often than single mints without delay; wanted are ${factorWanted}.`,
+    sections: [
+      sectionOf('One facilitator alone on the token', alone),
+      sectionOf(`${settings.facilitators} facilitators on the token, which share these payments`, among),
+    ],
+  })
+}
+
+const isBatch = ({ name }: Scenario) => name.startsWith('batch')
+
+const sectionOf = (heading: string, scenarios: readonly Scenario[]) => ({
+  heading,
+  text: 'Linked payments in percent against company, which is the number of burns that a mint hides among (the median of all mints). Batches are filled.',
+  points: {
+    x: 'company',
+    y: '% linked',
+    at: scenarios.map((scenario) => ({
+      label: scenario.name,
+      x: scenario.score.company.median,
+      y: percent(scenario.score.linked),
+      isOurs: isBatch(scenario),
+    })),
+  },
+})
