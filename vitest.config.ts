@@ -4,8 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** These load the chain's engine from sources of their own, and a process can have it only once. */
 const engineTests = ['packages/devnet/src/**/*.chain.test.ts', 'contracts/test/solidity.test.ts']
 
-const chain = { testTimeout: 60_000, hookTimeout: 60_000 }
-
 /**
  * Files share what they import, because loading viem, snarkjs and fastify anew for every file takes longer than many of
  * the files. Built workspaces are loaded by Node itself, as every other dependency.
@@ -13,6 +11,9 @@ const chain = { testTimeout: 60_000, hookTimeout: 60_000 }
 const common = {
   environment: 'node' as const,
   retry: 0,
+  // Ends a test that hangs. No test may fail because the machine is slow.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   passWithNoTests: false,
   isolate: false,
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
@@ -28,8 +29,8 @@ const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'u
 const longest = [
   ...['shares-kills.test', 'devnet-command.test', 'next.test', 'kill-points.test', 'journal-lost.test'],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
-  ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test', 'recover-burns.chain.test'],
-  ...['mcp.chain.test', 'main.chain.test', 'prover.test'],
+  ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test'],
+  ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'pages/dashboard.test'],
 ]
 
 class SlowestFirst extends BaseSequencer {
@@ -57,7 +58,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          testTimeout: 30_000,
           include: ['{packages,tools}/*/src/**/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
         },
@@ -65,14 +65,13 @@ export default defineConfig({
       {
         test: {
           ...common,
-          ...chain,
           name: 'chain',
           include: ['packages/*/src/**/*.chain.test.ts', 'contracts/test/**/*.test.ts'],
           exclude: [...engineTests, '**/node_modules/**', '**/dist/**'],
         },
       },
       {
-        test: { ...common, ...chain, name: 'chain-engine', isolate: true, include: engineTests },
+        test: { ...common, name: 'chain-engine', isolate: true, include: engineTests },
       },
       {
         test: {
@@ -80,18 +79,15 @@ export default defineConfig({
           name: 'circuits',
           // Most of these compile circuits, in processes of their own.
           include: ['circuits/{src,test}/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
       {
         test: {
           ...common,
           name: 'e2e',
+          globalSetup: './scripts/browser.mjs',
           include: ['test/**/*.test.ts'],
           exclude: ['test/packages/**', '**/node_modules/**'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
       {
@@ -99,8 +95,6 @@ export default defineConfig({
           ...common,
           name: 'packages',
           include: ['test/packages/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
     ],

@@ -28,7 +28,11 @@ const scheme = createSvcScheme({
 
 // Offers a minute for each client. Requests that carry a payment are not counted.
 const unpaidPerMinute = Number(env('SHOP_UNPAID_PER_MINUTE', '10'))
-const paid = sellOnExpress(scheme, paymentMiddlewareFromHTTPServer, { clientLimits: { unpaidPerMinute } })
+const paid = sellOnExpress(scheme, paymentMiddlewareFromHTTPServer, {
+  clientLimits: { unpaidPerMinute },
+  // For people in a browser: who sells, and prices in tokens instead of base units.
+  paywall: { name: 'Thoughts for sale', token: { symbol: 'zUSD', decimals: 6 } },
+})
 
 const app = express()
 app.get(

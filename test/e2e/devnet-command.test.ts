@@ -15,9 +15,11 @@ import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { notRun } from '../pages/support/browser.js'
 import { blocksOf, runShell } from '../support/guide-blocks.js'
 import { runAuditorOnChain } from './auditor.js'
 import { runGuide } from './guide.js'
+import { buyInBrowser, tryFromElsewhere } from './storefront.js'
 
 const script = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
 const run = promisify(execFile)
@@ -63,6 +65,7 @@ describe('svc-devnet', () => {
       hub: address,
       facilitatorUrl: url,
       shopUrl: url,
+      storefrontUrl: url,
       indexerUrl: url,
       deciderUrl: url,
       adminToken: expect.stringMatching(/^\w{32,}$/),
@@ -186,6 +189,17 @@ describe('svc-devnet', () => {
     const { shown, printed } = await runAuditorOnChain(networkFile)
     expect(printed).toBe(shown)
   })
+
+  // After the guides, which show the books of the tour alone.
+  it('gives the development wallet to pages of the storefront, and to nobody else', () =>
+    tryFromElsewhere(networkFile))
+
+  it.skipIf(notRun !== '')(
+    `sells in a browser, and shows the payment on its way until it is minted${notRun}`,
+    () => buyInBrowser(networkFile, process.env.SVC_PICTURES),
+    // Two proofs, on a machine that may be busy.
+    300_000,
+  )
 
   it('gives tokens away at its faucet', async () => {
     const { controlUrl, accounts } = JSON.parse(readFileSync(networkFile, 'utf8'))

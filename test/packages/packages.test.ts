@@ -43,7 +43,7 @@ describe.each(packed)('the tarball of $name', ({ name, file, paths }) => {
     for (const command of Object.values(manifest?.bin ?? {})) expect(paths).toContain(command)
     const strange = paths.filter(
       (path) =>
-        !/^(?:dist\/.*\.(?:js|d\.ts)|bundle\/(?:[\w-]+\.js|LICENSES\.txt)|bin\/.*\.mjs|src\/.*\.sol|[\w.]+)$/.test(
+        !/^(?:dist\/.*\.(?:js|d\.ts)|(?:bundle|built)\/(?:[\w-]+\.(?:js|d\.ts)|LICENSES\.txt)|bin\/.*\.mjs|src\/.*\.sol|[\w.]+)$/.test(
           path,
         ),
     )
