@@ -17,7 +17,8 @@ All other options go to svc-devnet:
 
 const args = process.argv.slice(2)
 const once = args.includes('--once')
-const devnetArgs = args.filter((arg) => arg !== '--once')
+// The history has a page in the browser.
+const devnetArgs = ['--history', ...args.filter((arg) => arg !== '--once')]
 
 // Answered from the reference, because nothing may be installed yet.
 if (args.includes('--help') || args.includes('-h')) {
@@ -62,8 +63,15 @@ function readyFile() {
   })
 }
 
-function explain({ routes }) {
+function explain({ routes, storefrontUrl }) {
   const folder = relative(root, dirname(networkFile))
+  if (storefrontUrl) {
+    process.stdout.write(`
+Open the shop in a browser. It has a wallet with test money in it, and shows what happens to a payment:
+
+  ${storefrontUrl}/
+`)
+  }
   process.stdout.write(`
 The network stays up until you press Ctrl-C. In another terminal, in this folder:
 
