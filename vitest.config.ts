@@ -12,8 +12,8 @@ const common = {
   environment: 'node' as const,
   retry: 0,
   // Ends a test that hangs. No test may fail because the machine is slow.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   passWithNoTests: false,
   isolate: false,
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
