@@ -32,7 +32,7 @@ const printed = new Map<string, string>()
 beforeAll(async () => {
   for (const script of Object.keys(answers))
     printed.set(script, await help(script).catch((error) => `${error}`))
-}, 240_000)
+})
 
 describe('npm scripts', () => {
   it.each(Object.entries(answers))('npm run %s -- --help answers', (script, answer) => {

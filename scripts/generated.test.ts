@@ -16,7 +16,7 @@ function gen(...args: string[]) {
 }
 
 // Each test starts processes, which is slow on a busy machine.
-describe('generated files', { timeout: 60_000 }, () => {
+describe('generated files', () => {
   it('say what their sources say', () => {
     expect(gen('--check')).toEqual({ status: 0, stdout: '', stderr: '' })
   })

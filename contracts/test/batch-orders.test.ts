@@ -178,7 +178,7 @@ const step = fc.record({
 })
 
 test('no order of burns, mints, senders, restarts and successors mints too much, and none strands a burn', {
-  timeout: runs * runMs,
+  timeout: 600_000 + runs * runMs,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 50, size: 'max' }), async (steps) => {

@@ -19,8 +19,6 @@ import { toyRootClaim } from './support/toy-claims.js'
 import { toyKeys } from './support/toy-key.js'
 import { type BatchMint, deployZerc20, type Zerc20 } from './support/zerc20.js'
 
-// Keys are built when they are missing, and two proofs are made: a minute or two on a busy machine.
-const proveTimeoutMs = 600_000
 const provider = account(1)
 const epoch = 1_800_000_000
 
@@ -48,7 +46,7 @@ beforeAll(async () => {
   prover = createProver({ folder, processes: 1 })
   ledger = createLedger()
   await live()
-}, proveTimeoutMs)
+})
 
 afterAll(() => prover?.close())
 

@@ -25,8 +25,6 @@ import { type Burn, burnOf, createLedger, type Ledger } from './support/ledger.j
 import { toyKey, toyProof } from './support/toy-key.js'
 import { deployZerc20, type Mint, type Zerc20 } from './support/zerc20.js'
 
-// Keys are built when they are missing, and five proofs are made: a minute or two on a busy machine.
-const proveTimeoutMs = 600_000
 const value = 1234n
 const provider = account(1)
 
@@ -62,7 +60,7 @@ beforeAll(async () => {
   localBurn = burnOf('local', provider, chain.client.chain.id, powBits)
   globalBurn = burnOf('global', provider, chain.client.chain.id, powBits)
   await live()
-}, proveTimeoutMs)
+})
 
 afterAll(() => prover?.close())
 
@@ -190,7 +188,7 @@ describe('a mint', () => {
 describe('an attacker who may prove', () => {
   const theirs = { from: account(66), to: account(67), value: 10n ** 30n }
 
-  test('cannot pass transfers of their own for those of the token', { timeout: proveTimeoutMs }, async () => {
+  test('cannot pass transfers of their own for those of the token', async () => {
     const { newRoot, input } = ledger.witness('root-16', 64, [theirs])
     const { proof } = await prover.prove('root-16', input)
     const forged = { oldIndex: 64n, count: 1, batch: 16, newRoot, proof }

@@ -16,9 +16,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 type Late = { late: { challengeNonce: string; late: { value: string } }[] }
 
-it(`fault 27: ${transfers} transfers that nobody presents are found through kills (seed ${seed})`, {
-  timeout: 120_000,
-}, async () => {
+it(`fault 27: ${transfers} transfers that nobody presents are found through kills (seed ${seed})`, async () => {
   onTestFailed(() => {
     process.stderr.write(`to repeat: CRASH_SEED=${seed} npm run test:crash\n`)
   })

@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
 import { startChain } from '@svc-zerc20/devnet'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun } from '../pages/support/browser.js'
 import { blocksOf, runShell } from '../support/guide-blocks.js'
+import { until } from '../support/until.js'
 import { runAuditorOnChain } from './auditor.js'
 import { runGuide } from './guide.js'
 import { buyInBrowser, tryFromElsewhere } from './storefront.js'
@@ -197,8 +198,6 @@ describe('svc-devnet', () => {
   it.skipIf(notRun !== '')(
     `sells in a browser, and shows the payment on its way until it is minted${notRun}`,
     () => buyInBrowser(networkFile, process.env.SVC_PICTURES),
-    // Two proofs, on a machine that may be busy.
-    300_000,
   )
 
   it('gives tokens away at its faucet', async () => {
@@ -280,7 +279,7 @@ describe('npm start', () => {
       expect(processesIn(directory).length).toBeGreaterThan(1)
       npm.kill('SIGTERM')
       await exited
-      await vi.waitFor(() => expect(processesIn(directory)).toEqual([]), { timeout: 20_000, interval: 100 })
+      await until(() => processesIn(directory).length === 0)
     } finally {
       for (const pid of processesIn(directory)) process.kill(Number(pid), 'SIGKILL')
       rmSync(directory, { recursive: true, force: true })

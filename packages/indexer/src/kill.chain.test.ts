@@ -38,9 +38,7 @@ const progress = (before: number, now: number, total: number) => (now > before |
 const sizeAt = async (url: string) =>
   ((await get(`${url}/status`)).body as Status[])[0]?.tree_synced_index ?? 0
 
-test('killed again and again in the middle of a span, it ends with the tree of the token', {
-  timeout: 120_000,
-}, async () => {
+test('killed again and again in the middle of a span, it ends with the tree of the token', async () => {
   world = await startWorld()
   const funded = await world.leaves()
   const sent = Array.from({ length: 5 }, (_, block) => transfers(33, block * 33))

@@ -160,7 +160,7 @@ describe('the offer made of a challenge', () => {
 })
 
 // Both comparisons on a thousand offers take seconds on a busy machine.
-describe('the matching rule', { timeout: 60_000 }, () => {
+describe('the matching rule', () => {
   it('R-022 agrees with the official middleware on any offer and any echo of it', () => {
     let matched = 0
     let refused = 0

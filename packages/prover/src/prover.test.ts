@@ -26,7 +26,7 @@ beforeAll(async () => {
   light = await lightArtifacts()
   powBits = (await readArtifacts(folder)).manifest.powBits
   prover = createProver({ folder, processes: 1, warm: ['withdraw-local'] })
-}, 300_000)
+})
 afterAll(() => prover.close())
 
 /** Whether our own verification accepts a proof; the first test compares it with snarkjs. */
@@ -55,7 +55,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 const residentBytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 
-describe('proofs', { timeout: 180_000 }, () => {
+describe('proofs', () => {
   test('of every circuit hold for snarkjs and for us, and for nothing else than was proven', async () => {
     const all: (Proof & { circuit: NeededCircuit })[] = []
     for (const circuit of neededCircuits) {
@@ -91,7 +91,7 @@ describe('proofs', { timeout: 180_000 }, () => {
   )
 })
 
-describe('a proving process', { timeout: 180_000 }, () => {
+describe('a proving process', () => {
   test('survives inputs that are wrong, and names what is wrong with them', async () => {
     const [pid] = prover.pids()
     const input = sampleInput('withdraw-local', powBits)
@@ -206,9 +206,7 @@ describe('a proving process', { timeout: 180_000 }, () => {
   })
 })
 
-test('two processes prove at the same time, and closing ends them with what they were at', {
-  timeout: 180_000,
-}, async () => {
+test('two processes prove at the same time, and closing ends them with what they were at', async () => {
   const input = sampleInput('withdraw-local', powBits)
   const pool = createProver({ folder: light, processes: 2, warm: ['withdraw-local', 'withdraw-local'] })
   const proofs = await Promise.all([pool.prove('withdraw-local', input), pool.prove('withdraw-local', input)])

@@ -9,7 +9,7 @@ beforeAll(async () => {
   const artifacts = await readArtifacts(await ensureArtifacts())
   file = await artifacts.read('withdraw-local', 'provingKey')
   manifest = artifacts.manifest
-}, 300_000)
+})
 
 const badArtifacts = expect.objectContaining({ code: 'bad_artifacts' })
 

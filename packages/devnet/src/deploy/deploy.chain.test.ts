@@ -75,12 +75,7 @@ test('a deployer that has sent other things before deploys again', async () => {
   expect(isAddressEqual(first.token, second.token)).toBe(false)
 })
 
-// Keys are built when they are missing.
-const setupTimeoutMs = 600_000
-
-test('proofs are checked by verifiers of the given keys, which stay while the keys do', {
-  timeout: setupTimeoutMs,
-}, async () => {
+test('proofs are checked by verifiers of the given keys, which stay while the keys do', async () => {
   const { manifest } = await readArtifacts(await ensureArtifacts())
   const first = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
   expect(await keyHashes(first)).toEqual(
@@ -110,9 +105,7 @@ test('proofs are checked by verifiers of the given keys, which stay while the ke
   )
 })
 
-test('batches are taken when they are asked for, under the key of the manifest', {
-  timeout: setupTimeoutMs,
-}, async () => {
+test('batches are taken when they are asked for, under the key of the manifest', async () => {
   const { manifest } = await readArtifacts(await ensureArtifacts())
   const rootProvers = [relayer.address]
   const slot = async ({ verifier }: Deployment) => {
@@ -147,7 +140,7 @@ test('batches are taken when they are asked for, under the key of the manifest',
   ).rejects.toThrow('npm run circuits -- --batch')
 })
 
-test('other demands on the proof of work are another deployment', { timeout: setupTimeoutMs }, async () => {
+test('other demands on the proof of work are another deployment', async () => {
   const { manifest } = await readArtifacts(await ensureArtifacts())
   const first = await deploy()
   const proofs = { manifest: { ...manifest, powBits: manifest.powBits + 1 }, rootProvers: [] }

@@ -153,7 +153,7 @@ describe('many payments of one caller', () => {
     const asSeller = { authorization: `Bearer ${seller.token}` }
     expect(await judged(200, asSeller)).toBe(100 - 10)
     expect((await net.post('/verify', unknownPayment, asSeller)).status).toBe(429)
-  }, 120_000)
+  })
 })
 
 describe('a shop whose strangers present junk for challenges of theirs', () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { manifest } = await readArtifacts(artifacts)
   powBits = manifest.powBits
   verify = createVerify(keysOf(manifest, circuit).verificationKey)
-}, 300_000)
+})
 afterAll(async () => {
   for (const decider of running) {
     decider.signal('SIGKILL')

@@ -12,7 +12,6 @@ import { startWorld, transfers, type World } from '../../test/world.js'
 import type { LogEvent } from '../events.js'
 import { createIndexer, type Indexer } from '../indexer.js'
 
-const minutes = (count: number) => ({ timeout: count * 60_000 })
 const ours = developmentRoles.rootProver
 const theirs = spareAccounts[0] ?? ours
 const owner = privateKeyToAccount(developmentRoles.deployer.privateKey)
@@ -30,7 +29,7 @@ beforeAll(async () => {
   await world.chain.resumeMining()
   prover = createProver({ folder, processes: 1 })
   indexer = await start({ name: 'ours', key: ours.privateKey, prover, log: (event) => events.push(event) })
-}, minutes(4).timeout)
+})
 
 afterAll(async () => {
   await indexer?.close()
@@ -86,7 +85,7 @@ describe('the root job', () => {
     expect(named('root.proving')).toEqual([])
   })
 
-  test('fault 19 waits while the verifier is paused, and outlives a killed prover', minutes(4), async () => {
+  test('fault 19 waits while the verifier is paused, and outlives a killed prover', async () => {
     await ownerCalls('activateEmergency')
     await world.send(...transfers(5))
     await until(() => indexer.status().root_error?.startsWith('verifier_paused'))
@@ -103,7 +102,7 @@ describe('the root job', () => {
     expect(indexer.status()).toMatchObject({ root_error: null, ivc_generated_index: leaves })
   })
 
-  test('a reorg that takes the proof back costs a transaction, not another proof', minutes(1), async () => {
+  test('a reorg that takes the proof back costs a transaction, not another proof', async () => {
     const proofsBefore = named('root.proved').length
     const submittedBefore = named('root.submitted').length
     // The last two blocks hold the reservation and the proof.
@@ -115,7 +114,7 @@ describe('the root job', () => {
     expect(named('root.submitted')).toHaveLength(submittedBefore + 1)
   })
 
-  test('many transfers take one large proof instead of four small ones', minutes(6), async () => {
+  test('many transfers take one large proof instead of four small ones', async () => {
     const before = await world.leaves()
     await world.chain.pauseMining()
     await world.mine(...transfers(64 - before, 100))
@@ -125,7 +124,7 @@ describe('the root job', () => {
     expect(named('root.proved').slice(count)).toMatchObject([{ circuit: 'root-64', newIndex: 64 }])
   })
 
-  test('gives a proof up when somebody else was faster', minutes(6), async () => {
+  test('gives a proof up when somebody else was faster', async () => {
     const other = createProver({ folder, processes: 1 })
     await until(() => prover.pids().length > 0)
     const [pid = 0] = prover.pids()
@@ -156,7 +155,7 @@ describe('the root job', () => {
     }
   })
 
-  test('reserves on while a proof takes its time', minutes(2), async () => {
+  test('reserves on while a proof takes its time', async () => {
     await until(() => prover.pids().length > 0)
     const [pid = 0] = prover.pids()
     process.kill(pid, 'SIGSTOP')
@@ -174,7 +173,7 @@ describe('the root job', () => {
     }
   })
 
-  test('when behind, the next proof is made while a root is being sent', minutes(8), async () => {
+  test('when behind, the next proof is made while a root is being sent', async () => {
     expect(await proved()).toBe(192)
     const at = (name: LogEvent['event'], newIndex: number) =>
       events.findIndex((event) => event.event === name && 'newIndex' in event && event.newIndex === newIndex)

@@ -9,7 +9,6 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 
 const { provider } = developmentRoles
-const proofs = { timeout: 120_000 }
 const hourMs = 3_600_000
 
 let net: TestNetwork
@@ -25,7 +24,7 @@ beforeAll(async () => {
     },
   })
   payer = await net.account({ gas: true })
-}, 240_000)
+})
 afterAll(() => net.close())
 
 /** An offer that has expired an hour ago. */
@@ -58,7 +57,7 @@ async function late(): Promise<Late> {
 const lateOf = async (nonce: Hex) => (await late()).late.find((each) => each.challengeNonce === nonce)?.late
 const stuckOf = async (nonce: Hex) => (await late()).stuck.find((each) => each.challengeNonce === nonce)
 
-describe('a transfer that nobody presents', proofs, () => {
+describe('a transfer that nobody presents', () => {
   it('fault 8, fault 27: is found, recorded as late and minted, but is its payer’s while it can buy something', async () => {
     const offer = await net.challenge('700')
     await net.transfer(payer, offer.payTo, '700')
@@ -108,7 +107,7 @@ describe('a transfer that nobody presents', proofs, () => {
   })
 })
 
-describe('fault 27: after retention and restart', proofs, () => {
+describe('fault 27: after retention and restart', () => {
   it('the challenge counts as forgotten, and a transfer to it is minted all the same', async () => {
     const config = {
       settlement: { expired_challenge_retention_seconds: 0 },

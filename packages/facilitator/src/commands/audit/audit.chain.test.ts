@@ -23,7 +23,7 @@ beforeAll(async () => {
   expect((await net.settle(bodyOf(second, payload))).body.success).toBe(true)
   for (const one of [nonce, second.challengeNonce])
     await until(async () => (await net.phaseOf(one)) === 'finalized')
-}, 600_000)
+})
 afterAll(() => net.close())
 
 const pathOf = (name: string) => join(net.directory, name)

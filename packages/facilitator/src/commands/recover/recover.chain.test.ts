@@ -42,7 +42,7 @@ beforeAll(async () => {
   await net.transfer(payer, late.payTo, '2100')
   await net.transfer(payer, open.payTo, '3000')
   copyLedger(pathOf('journal.jsonl'), pathOf('kept.jsonl'))
-}, 240_000)
+})
 afterAll(() => net.close())
 
 const hourMs = 3_600_000
@@ -132,9 +132,7 @@ describe('svc-facilitator recover', () => {
     expect(code).toBe(1)
   })
 
-  it('finds payments that no journal knows, by the helper and by their nonces; a start mints them', {
-    timeout: 120_000,
-  }, async () => {
+  it('finds payments that no journal knows, by the helper and by their nonces; a start mints them', async () => {
     const { code, report, stderr } = await recover(writeConfig('lost.jsonl'), '--nonce', late.challengeNonce)
     expect(stderr).toContain('2 of them are ours')
     expect(report?.burns).toMatchObject([

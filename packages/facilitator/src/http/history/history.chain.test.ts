@@ -74,7 +74,7 @@ beforeAll(async () => {
   })
   await start()
   await until(async () => ((await own.admin('/status')).addresses as { ready: number }).ready > 2)
-}, 240_000)
+})
 afterAll(async () => {
   await own?.close()
   await net?.close()
@@ -204,7 +204,7 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     const text = (await ask(payer, '/export')) + (await ask(payer, '/export?format=csv'))
     expect(text.toLowerCase()).not.toContain(provider.address.toLowerCase())
     for (const { mint } of await listOf(provider)) expect(text).not.toContain(mint?.transaction)
-  }, 240_000)
+  })
 
   it('are proved to whoever has the trust anchor alone, and their mints by a receipt that names none of them', async () => {
     const audience = 'https://auditor.example'

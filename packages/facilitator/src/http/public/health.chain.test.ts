@@ -139,5 +139,5 @@ describe('GET /ready of a daemon that mints, where payers burn themselves', () =
     } finally {
       await minting.close()
     }
-  }, 60_000)
+  })
 })

@@ -16,7 +16,6 @@ import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 
 const { treasury, relayer, minter } = developmentRoles
-const proofs = { timeout: 240_000 }
 const hourMs = 3_600_000
 
 let net: TestNetwork
@@ -98,7 +97,7 @@ describe('payments of an epoch, with real proofs', () => {
   beforeAll(() => open({ realProofs: true }), 300_000)
   afterAll(() => net.close())
 
-  it('R-114 are minted as one sum by the proof of a decider', proofs, async () => {
+  it('R-114 are minted as one sum by the proof of a decider', async () => {
     const own = await start(batches(2), { SVC_DECIDER_TOKEN: net.deciderToken ?? '' })
     try {
       await untilFinalized(own, [await pay(own, 310_031n), await pay(own, 77n)])
@@ -115,7 +114,7 @@ describe('payments of an epoch, on a chain', () => {
   beforeAll(() => open({ realProofs: false }), 300_000)
   afterAll(() => net.close())
 
-  it('outlive a restart and a change of the mode in the middle of their epoch', proofs, async () => {
+  it('outlive a restart and a change of the mode in the middle of their epoch', async () => {
     const batch = await start(batches(50))
     const waiting = [await pay(batch, 310_031n), await pay(batch, 77n)]
     await batch.close()
@@ -130,7 +129,7 @@ describe('payments of an epoch, on a chain', () => {
     }
   })
 
-  it('are minted from another account, which counts the whole epoch again', proofs, async () => {
+  it('are minted from another account, which counts the whole epoch again', async () => {
     const own = await start(batches(50))
     const waiting = [await pay(own, 41n), await pay(own, 43n)]
     await own.close()
@@ -143,76 +142,61 @@ describe('payments of an epoch, on a chain', () => {
     })
   })
 
-  it(
-    'R-008 R-114 are minted as one sum, with a second transfer to one of their addresses where the operator wants it, also beside another ledger of the same treasury key',
-    proofs,
-    async () => {
-      const decider = { SVC_DECIDER_TOKEN: net.deciderToken ?? '' }
-      const own = await start(batches(3), decider, { journal: 'other.jsonl', mint_second_transfers: true })
-      try {
-        const countedBefore = await counted()
-        const first = await pay(own, 1_003n)
-        await net.transfer(payer, first.payTo, 17n)
-        burned += 17n
-        const second = await pay(own, 250_007n)
-        await until(async () => (await recorded(own, second)).waiting?.reason === 'gathering')
-        expect(await counted()).toEqual(countedBefore)
-        const third = await pay(own, 9_999n)
-        await untilFinalized(own, [first, second, third])
-        // Less than the other ledger has minted for the epoch of the same second, and minted all the same.
-        expect((await counted()).slice(countedBefore.length)).toMatchObject([{ start: 0, counted: 261_026n }])
-        expect(own.reported('batch.foreign')).toEqual([])
-        expect(await received()).toBe(burned)
-        const mints = await Promise.all([first, second, third].map((offer) => recorded(own, offer)))
-        expect(new Set(mints.map(({ mint }) => JSON.stringify(mint?.txHash ?? mint?.transaction))).size).toBe(
-          1,
-        )
-        expect(own.reported('batch.proving')).toMatchObject([{ payments: 3, others: 1 }])
-        expect(own.reported('decider.proved')).toHaveLength(1)
-        expect(own.reported('decider.failed')).toEqual([])
-      } finally {
-        await own.close()
-      }
-    },
-  )
+  it('R-008 R-114 are minted as one sum, with a second transfer to one of their addresses where the operator wants it, also beside another ledger of the same treasury key', async () => {
+    const decider = { SVC_DECIDER_TOKEN: net.deciderToken ?? '' }
+    const own = await start(batches(3), decider, { journal: 'other.jsonl', mint_second_transfers: true })
+    try {
+      const countedBefore = await counted()
+      const first = await pay(own, 1_003n)
+      await net.transfer(payer, first.payTo, 17n)
+      burned += 17n
+      const second = await pay(own, 250_007n)
+      await until(async () => (await recorded(own, second)).waiting?.reason === 'gathering')
+      expect(await counted()).toEqual(countedBefore)
+      const third = await pay(own, 9_999n)
+      await untilFinalized(own, [first, second, third])
+      // Less than the other ledger has minted for the epoch of the same second, and minted all the same.
+      expect((await counted()).slice(countedBefore.length)).toMatchObject([{ start: 0, counted: 261_026n }])
+      expect(own.reported('batch.foreign')).toEqual([])
+      expect(await received()).toBe(burned)
+      const mints = await Promise.all([first, second, third].map((offer) => recorded(own, offer)))
+      expect(new Set(mints.map(({ mint }) => JSON.stringify(mint?.txHash ?? mint?.transaction))).size).toBe(1)
+      expect(own.reported('batch.proving')).toMatchObject([{ payments: 3, others: 1 }])
+      expect(own.reported('decider.proved')).toHaveLength(1)
+      expect(own.reported('decider.failed')).toEqual([])
+    } finally {
+      await own.close()
+    }
+  })
 
-  it(
-    'that a copy of the journal counted elsewhere are named by a check, and by the next start',
-    proofs,
-    async () => {
-      const first = await start(batches(50), {}, { journal: 'first.jsonl' })
-      await first.challenge('9')
-      await first.close()
-      const copied = readdirSync(net.directory).filter((name) => name.startsWith('first.jsonl'))
-      for (const name of copied) {
-        const from = join(net.directory, name)
-        cpSync(from, join(net.directory, name.replace('first', 'second')), { recursive: true })
-      }
-      const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
-      const checked = async () =>
-        (await runCommand(['check', '--config', configOf('first.jsonl')], env)).stdout
-      expect(await checked()).not.toContain('counted')
-      const second = await start(
-        batches(1),
-        { SVC_RELAYER_PK: minter.privateKey },
-        { journal: 'second.jsonl' },
-      )
-      await untilFinalized(second, [await pay(second, 7n)]).finally(second.close)
-      const who = getAddress(minter.address)
-      expect(await checked()).toMatch(
-        new RegExp(`warn settlement.journal: the account ${who} counted 7 base units .*stop one of the two`),
-      )
-      const again = await start(batches(50), {}, { journal: 'first.jsonl' })
-      try {
-        await until(() => again.reported('batch.foreign').length > 0)
-        expect(again.reported('batch.foreign')).toMatchObject([{ value: 7n, submitter: who }])
-      } finally {
-        await again.close()
-      }
-    },
-  )
+  it('that a copy of the journal counted elsewhere are named by a check, and by the next start', async () => {
+    const first = await start(batches(50), {}, { journal: 'first.jsonl' })
+    await first.challenge('9')
+    await first.close()
+    const copied = readdirSync(net.directory).filter((name) => name.startsWith('first.jsonl'))
+    for (const name of copied) {
+      const from = join(net.directory, name)
+      cpSync(from, join(net.directory, name.replace('first', 'second')), { recursive: true })
+    }
+    const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }
+    const checked = async () => (await runCommand(['check', '--config', configOf('first.jsonl')], env)).stdout
+    expect(await checked()).not.toContain('counted')
+    const second = await start(batches(1), { SVC_RELAYER_PK: minter.privateKey }, { journal: 'second.jsonl' })
+    await untilFinalized(second, [await pay(second, 7n)]).finally(second.close)
+    const who = getAddress(minter.address)
+    expect(await checked()).toMatch(
+      new RegExp(`warn settlement.journal: the account ${who} counted 7 base units .*stop one of the two`),
+    )
+    const again = await start(batches(50), {}, { journal: 'first.jsonl' })
+    try {
+      await until(() => again.reported('batch.foreign').length > 0)
+      expect(again.reported('batch.foreign')).toMatchObject([{ value: 7n, submitter: who }])
+    } finally {
+      await again.close()
+    }
+  })
 
-  it('wait for a decider, which the status names', proofs, async () => {
+  it('wait for a decider, which the status names', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as AddressInfo

@@ -17,7 +17,6 @@ import { splitOf } from '../../../test/splitter.js'
 import { createLog } from '../../telemetry/log.js'
 
 const { provider, minter, relayer } = developmentRoles
-const proofs = { timeout: 120_000 }
 const observer = fileURLToPath(new URL('../../../../../tools/observer/dist/main.js', import.meta.url))
 
 let net: TestNetwork
@@ -35,7 +34,7 @@ beforeAll(async () => {
   })
   indexer.forwardTo(net.indexerUrl)
   payer = await net.account({ gas: true })
-}, 240_000)
+})
 afterEach(() => indexer.say('truth'))
 afterAll(async () => {
   await net.close()
@@ -133,72 +132,60 @@ async function lastMint(): Promise<Hex> {
 }
 
 describe('finalization with real proofs', () => {
-  it(
-    'R-008 R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle',
-    proofs,
-    async () => {
-      indexer.say('lies')
-      const nonce = await pay('1000')
-      await until(async () => (await turnsOf(nonce, 'mint.proving')).length > 0)
-      await until(async () => {
-        killChildren('proving-process')
-        return (await turnsOf(nonce, 'mint.failed')).length > 0
-      })
-      // The back-off need not be waited for.
-      expect(await retry(nonce)).toBe('due')
-      await expectFinalized(nonce, 1000n)
-      expect(await retry(nonce)).toBe('finalized')
-      expect(reported('indexer.failed').length).toBeGreaterThan(0)
-    },
-  )
+  it('R-008 R-114 fault 19: ends with the mint, though the indexer lies and the prover is killed in the middle', async () => {
+    indexer.say('lies')
+    const nonce = await pay('1000')
+    await until(async () => (await turnsOf(nonce, 'mint.proving')).length > 0)
+    await until(async () => {
+      killChildren('proving-process')
+      return (await turnsOf(nonce, 'mint.failed')).length > 0
+    })
+    // The back-off need not be waited for.
+    expect(await retry(nonce)).toBe('due')
+    await expectFinalized(nonce, 1000n)
+    expect(await retry(nonce)).toBe('finalized')
+    expect(reported('indexer.failed').length).toBeGreaterThan(0)
+  })
 
-  it(
-    'R-007 R-008 fault 19: while nothing can be minted payments are accepted; past the pause it catches up without an indexer, and tells no stranger',
-    proofs,
-    async () => {
-      indexer.say('nothing')
-      await setEmergency('activateEmergency')
-      const { offer, body } = await net.permitPayment(payer, '2000')
-      const nonce = offer.challengeNonce
-      let before: string
-      try {
-        expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
-        paid.push(nonce)
-        await until(() => reported('finalize.waiting').length > 0)
-        expect(await turnsOf(nonce, 'mint.proving')).toEqual([])
-        before = await toldToStrangers(nonce, body)
-      } finally {
-        await setEmergency('deactivateEmergency')
-      }
-      expect(before).toContain('accepted')
-      expect(before.toLowerCase()).not.toContain(provider.address.slice(2).toLowerCase())
-      await expectFinalized(nonce, 2000n)
-      expect(await toldToStrangers(nonce, body)).toBe(before)
-    },
-  )
+  it('R-007 R-008 fault 19: while nothing can be minted payments are accepted; past the pause it catches up without an indexer, and tells no stranger', async () => {
+    indexer.say('nothing')
+    await setEmergency('activateEmergency')
+    const { offer, body } = await net.permitPayment(payer, '2000')
+    const nonce = offer.challengeNonce
+    let before: string
+    try {
+      expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
+      paid.push(nonce)
+      await until(() => reported('finalize.waiting').length > 0)
+      expect(await turnsOf(nonce, 'mint.proving')).toEqual([])
+      before = await toldToStrangers(nonce, body)
+    } finally {
+      await setEmergency('deactivateEmergency')
+    }
+    expect(before).toContain('accepted')
+    expect(before.toLowerCase()).not.toContain(provider.address.slice(2).toLowerCase())
+    await expectFinalized(nonce, 2000n)
+    expect(await toldToStrangers(nonce, body)).toBe(before)
+  })
 
-  it(
-    'fault 9, fault 10: a reorg takes the burn, and a later one the mint: burned and minted again, it counts once',
-    proofs,
-    async () => {
-      const proverOfRoots = net.pids.indexer ?? 0
-      process.kill(proverOfRoots, 'SIGSTOP')
-      let nonce: Hex
-      try {
-        nonce = await pay('3000')
-        const [burn] = await net.burnsOf(nonce)
-        await reorgAway(burn?.transactionHash ?? '0x')
-        await until(async () => (await turnsOf(nonce, 'burn.reorged', 'payment.demoted')).length > 0)
-      } finally {
-        process.kill(proverOfRoots, 'SIGCONT')
-      }
-      await until(async () => (await turnsOf(nonce, 'mint.mined')).length > 0)
-      expect(await net.phaseOf(nonce)).toBe('accepted')
-      await reorgAway(await lastMint())
-      await expectFinalized(nonce, 3000n)
-      expect((await net.burnsOf(nonce)).length).toBe(1)
-    },
-  )
+  it('fault 9, fault 10: a reorg takes the burn, and a later one the mint: burned and minted again, it counts once', async () => {
+    const proverOfRoots = net.pids.indexer ?? 0
+    process.kill(proverOfRoots, 'SIGSTOP')
+    let nonce: Hex
+    try {
+      nonce = await pay('3000')
+      const [burn] = await net.burnsOf(nonce)
+      await reorgAway(burn?.transactionHash ?? '0x')
+      await until(async () => (await turnsOf(nonce, 'burn.reorged', 'payment.demoted')).length > 0)
+    } finally {
+      process.kill(proverOfRoots, 'SIGCONT')
+    }
+    await until(async () => (await turnsOf(nonce, 'mint.mined')).length > 0)
+    expect(await net.phaseOf(nonce)).toBe('accepted')
+    await reorgAway(await lastMint())
+    await expectFinalized(nonce, 3000n)
+    expect((await net.burnsOf(nonce)).length).toBe(1)
+  })
 
   it('fault 9: a transfer that no block holds any more is never minted', async () => {
     const offer = await net.challenge('4000')
@@ -261,55 +248,51 @@ describe('finalization with real proofs', () => {
 })
 
 describe('a treasury that is a splitter', () => {
-  it(
-    'R-060 R-069 gets the mints, and gives provider and fee recipient their parts to the unit',
-    proofs,
-    async () => {
-      const terms = { bps: 333, payerPays: true }
-      const [seller, recipient] = [await net.account({ tokens: 0n }), await net.account({ tokens: 0n })]
-      const hash = await net.walletOf(payer).deployContract({
-        ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode },
-        args: [net.deployment.token, seller.address, recipient.address, terms.bps, terms.payerPays],
-      })
-      const splitter = (await minedReceipt(net.client, hash)).contractAddress ?? '0x'
-      const own = await startOwnFacilitator(net, {
-        journal: 'split.jsonl',
-        config: {
-          settlement: { treasury: splitter },
-          // Too much for the daemon to distribute by itself.
-          fee: { bps: terms.bps, min_per_payment: '0', charge_to: 'payer', splitter, sweep_min: '1000000' },
-          finalize: { confirmations: 1 },
-        },
-      })
-      try {
-        const prices = ['1001', '2999']
-        const offers: ChallengeOffer[] = []
-        for (const price of prices) {
-          const offer = await own.challenge(price)
-          offers.push(offer)
-          const body = bodyOf(offer, await net.permitFor(offer, payer))
-          expect(await own.post('/settle', body)).toMatchObject({ success: true })
-        }
-        const isFinalized = async ({ challengeNonce }: ChallengeOffer) => {
-          const { payment } = (await own.admin(`/payments/${challengeNonce}`)) as {
-            payment: { phase: string }
-          }
-          return payment.phase === 'finalized'
-        }
-        await until(async () => (await Promise.all(offers.map(isFinalized))).every(Boolean))
-        const minted = offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-        expect(await net.balanceOf(splitter)).toBe(minted)
-
-        const data = encodeFunctionData({ abi: feeSplitterAbi, functionName: 'distribute' })
-        await net.transact(payer, { to: splitter, data })
-        const { toProvider, toFeeRecipient } = splitOf(minted, terms)
-        expect(await net.balanceOf(seller.address)).toBe(toProvider)
-        expect(await net.balanceOf(recipient.address)).toBe(toFeeRecipient)
-        // 1001 and 2999 with fees of 34 and 100: the seller has its prices, and the unit that rounding left.
-        expect([toProvider, toFeeRecipient]).toEqual([4_001n, 133n])
-      } finally {
-        await own.close()
+  it('R-060 R-069 gets the mints, and gives provider and fee recipient their parts to the unit', async () => {
+    const terms = { bps: 333, payerPays: true }
+    const [seller, recipient] = [await net.account({ tokens: 0n }), await net.account({ tokens: 0n })]
+    const hash = await net.walletOf(payer).deployContract({
+      ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode },
+      args: [net.deployment.token, seller.address, recipient.address, terms.bps, terms.payerPays],
+    })
+    const splitter = (await minedReceipt(net.client, hash)).contractAddress ?? '0x'
+    const own = await startOwnFacilitator(net, {
+      journal: 'split.jsonl',
+      config: {
+        settlement: { treasury: splitter },
+        // Too much for the daemon to distribute by itself.
+        fee: { bps: terms.bps, min_per_payment: '0', charge_to: 'payer', splitter, sweep_min: '1000000' },
+        finalize: { confirmations: 1 },
+      },
+    })
+    try {
+      const prices = ['1001', '2999']
+      const offers: ChallengeOffer[] = []
+      for (const price of prices) {
+        const offer = await own.challenge(price)
+        offers.push(offer)
+        const body = bodyOf(offer, await net.permitFor(offer, payer))
+        expect(await own.post('/settle', body)).toMatchObject({ success: true })
       }
-    },
-  )
+      const isFinalized = async ({ challengeNonce }: ChallengeOffer) => {
+        const { payment } = (await own.admin(`/payments/${challengeNonce}`)) as {
+          payment: { phase: string }
+        }
+        return payment.phase === 'finalized'
+      }
+      await until(async () => (await Promise.all(offers.map(isFinalized))).every(Boolean))
+      const minted = offers.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+      expect(await net.balanceOf(splitter)).toBe(minted)
+
+      const data = encodeFunctionData({ abi: feeSplitterAbi, functionName: 'distribute' })
+      await net.transact(payer, { to: splitter, data })
+      const { toProvider, toFeeRecipient } = splitOf(minted, terms)
+      expect(await net.balanceOf(seller.address)).toBe(toProvider)
+      expect(await net.balanceOf(recipient.address)).toBe(toFeeRecipient)
+      // 1001 and 2999 with fees of 34 and 100: the seller has its prices, and the unit that rounding left.
+      expect([toProvider, toFeeRecipient]).toEqual([4_001n, 133n])
+    } finally {
+      await own.close()
+    }
+  })
 })

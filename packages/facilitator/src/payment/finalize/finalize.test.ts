@@ -1,5 +1,5 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { until } from '../../../../../test/support/until.js'
 import { burnOf, challengeOf, hashOf, nonceOf, permitPayloadOf, units } from '../../../test/challenges.js'
@@ -542,7 +542,7 @@ describe('confirm', () => {
       })
     await accepted(2)
     const proving = round()
-    await vi.waitUntil(() => named('mint.proving').length === 2)
+    await until(() => named('mint.proving').length === 2)
     world.states.set(first, 'minted')
     await finalize.confirm()
     expect((await ledger.books.find(first))?.finalized?.mint).toEqual(mintOf(first))

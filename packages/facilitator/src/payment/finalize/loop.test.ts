@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../../../../test/support/until.js'
 import { nonceOf } from '../../../test/challenges.js'
 import { pauseMs, startFinalizeLoop } from './loop.js'
 import type { MintStep, RoundEnd } from './round.js'
@@ -105,7 +106,7 @@ describe('the loop', () => {
       clock: { now: () => 0, sleep: () => new Promise((resolve) => setImmediate(resolve)) },
       report: () => undefined,
     })
-    await vi.waitUntil(() => confirmed >= 3)
+    await until(() => confirmed >= 3)
     const stopped = loop.stop()
     endRound(ended())
     await stopped

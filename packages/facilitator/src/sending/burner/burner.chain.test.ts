@@ -250,7 +250,6 @@ describe('everything at once', () => {
         await wild.close()
       }
     },
-    120_000,
   )
 })
 

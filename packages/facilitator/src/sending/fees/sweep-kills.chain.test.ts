@@ -86,4 +86,4 @@ it('killed after the record, after the broadcast, and after the end: one transfe
     before - 31n,
   ])
   expect([await waiting(), recorded('sweep_signed').length]).toEqual([1, 1])
-}, 120_000)
+})

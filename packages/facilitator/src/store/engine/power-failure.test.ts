@@ -119,7 +119,7 @@ function assertWhole(
 
 describe('a power failure', () => {
   it(`loses nothing that was told, at ${failures} instants, whatever the disk had of journal, WAL and database`, {
-    timeout: 60_000 + failures * 200,
+    timeout: 600_000 + failures * 200,
   }, () => {
     onTestFailed(() => {
       process.stderr.write(`to repeat: CRASH_SEED=${seed} POWER_FAILURES=${failures} npm run test:crash\n`)
