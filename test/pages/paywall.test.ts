@@ -102,7 +102,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
     await page.goto(`${shop.url}/json`)
     expect(await text()).toMatch(/Example Weather\s+Tomorrow, hour by hour\s+0\.01 zUSD/)
     expect(await text()).toContain('Without JavaScript')
-    expect(await text()).toContain(`npx @svc-zerc20/payer pay '${shop.url}/json'`)
+    expect(await text()).toContain(`svc-pay pay '${shop.url}/json'`)
   })
 
   it('sells: two signatures in words, the burn, the resource, and the same again after a reload for nothing', async () => {
@@ -226,7 +226,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
     it('no wallet: says how to get one, and shows the command', async () => {
       await page.goto(`${shop.url}/json`)
       await title('No wallet found in this browser')
-      expect(await text()).toContain(`npx @svc-zerc20/payer pay '${shop.url}/json'`)
+      expect(await text()).toContain(`svc-pay pay '${shop.url}/json'`)
       await expectAccessible(page)
     })
 
@@ -428,7 +428,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
     expect(await page.locator('main img, main script, main b b').count()).toBe(0)
     expect(await page.locator('h1').textContent()).toBe(hostile)
     expect(await page.locator('#goods').textContent()).toContain('onerror=pwned=1')
-    expect(await page.locator('pre').last().textContent()).toMatch(/^npx @svc-zerc20\/payer pay '[^'\s]+'$/)
+    expect(await page.locator('pre').last().textContent()).toMatch(/^svc-pay pay '[^'\s]+'$/)
     await expectToFit(page)
   })
 })

@@ -1,6 +1,7 @@
 /** The payment history: the table of events, and the payments that they add up to, asked by participants. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Sum } from '../payment/books.js'
 import type { Payment } from '../payment/records.js'
 import type { EventName } from '../store/events.js'
 import { mintedOf } from '../store/leaves.js'
@@ -17,7 +18,6 @@ import type {
   HistoryQuery,
   HistoryScope,
   HistoryTotals,
-  Sum,
 } from './questions.js'
 import { kindOf } from './turns.js'
 

@@ -1,5 +1,6 @@
 /** What participants ask of the history: pages, one payment, totals, everything. Each is answered from an index of the store. */
 import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
+import type { Sum } from '../payment/books.js'
 import type { HistoryPayment, HistoryPhase } from './payment.js'
 
 /** Whose payments are looked at. A question never leaves its scope, whatever its cursor says. */
@@ -30,8 +31,6 @@ export type HistoryQuery = HistoryFilter & {
 
 /** A page may be short, and even empty, while more follow: the work for one page is bounded. */
 export type HistoryPage = { readonly payments: readonly HistoryPayment[]; readonly next?: string }
-
-export type Sum = { readonly payments: number; readonly amount: bigint }
 
 export type HistoryTotals = {
   /** Burns that bought something, minted or not. Their fees are part of them. */

@@ -15,6 +15,7 @@ import {
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type { ParticipantBinding, ParticipantRole } from '../config/secrets/history.js'
+import type { Sum } from '../payment/books.js'
 import { payerOf } from '../payment/listing.js'
 import type { Burn, Fee, Finalized, LateBurn, LateReason, Mint } from '../payment/records.js'
 import {
@@ -25,7 +26,7 @@ import {
   secondsPerDay,
   toldFinalityAt,
 } from './payment.js'
-import type { HistoryFilter, HistoryScope, HistoryTotals, Sum } from './questions.js'
+import type { HistoryFilter, HistoryScope, HistoryTotals } from './questions.js'
 
 /** The payments that one participant may see. */
 export type Sight =

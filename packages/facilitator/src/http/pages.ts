@@ -76,7 +76,10 @@ export function registerPages(
   if (deps.hasDashboard) {
     serve('/dashboard/', 'html', pageOf('Facilitator', 'dashboard.js'))
     serve('/dashboard/dashboard.js', 'js', dashboard)
-    app.get('/dashboard', async (_, reply) => reply.redirect('dashboard/', 308))
+    app.get('/dashboard', async (request, reply) => {
+      const refused = deps.admission.request(request)
+      return refused ? sendRefusal(reply, refused) : reply.redirect('dashboard/', 308)
+    })
   }
   if (deps.hasHistory) {
     serve('/dashboard/history/', 'html', pageOf('Payment history', 'history.js', '../'))

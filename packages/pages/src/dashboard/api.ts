@@ -15,9 +15,19 @@ export type Admin = ReturnType<typeof createAdmin>
 export function createAdmin(token: string) {
   const ask = async (path: string, method: 'GET' | 'POST') =>
     (await send(`../admin/${path}`, { token, method })).json()
+  const get = <Name extends keyof AdminAnswers>(name: Name, query = '') =>
+    ask(pathOf(name, query), 'GET') as Promise<AdminAnswers[Name]>
   return {
-    get: <Name extends keyof AdminAnswers>(name: Name, query = '') =>
-      ask(pathOf(name, query), 'GET') as Promise<AdminAnswers[Name]>,
+    get,
+    /** Every page of a list, one after the other. */
+    async *pages<Name extends 'payments' | 'mints'>(name: Name, query = '') {
+      for (let after = ''; ; ) {
+        const page = await get(name, `${query}&limit=500${after}`)
+        yield page
+        if (page.next === undefined) return
+        after = `&after=${page.next}`
+      }
+    },
     post: (path: string) => ask(path, 'POST') as Promise<Readonly<Record<string, unknown>>>,
   }
 }

@@ -7,16 +7,9 @@ import type { Screen, Seen } from './screen.js'
 
 type Minted = AdminAnswers['mints']['mints'][number]
 
-const exportedMax = 20_000
-
 export async function exportMints(admin: Admin): Promise<string> {
   const all: Minted[] = []
-  let after = ''
-  do {
-    const page = await admin.get('mints', `limit=500${after && `&after=${after}`}`)
-    all.push(...page.mints)
-    after = page.next ?? ''
-  } while (after && all.length < exportedMax)
+  for await (const { mints } of admin.pages('mints')) all.push(...mints)
   return csv(
     [
       'finalized_at',

@@ -68,18 +68,12 @@ function shownOf({ payments }: AdminAnswers['payments']): readonly Payment[] {
   ]
 }
 
-const exportedMax = 20_000
 const inIso = (at: number | undefined) => (at === undefined ? '' : new Date(at * 1000).toISOString())
 
 /** Everything that the filter takes, as a file. */
 export async function exportCsv(admin: Admin): Promise<string> {
   const all: Payment[] = []
-  let after = ''
-  do {
-    const page = await admin.get('payments', `${query}&limit=500${after && `&after=${after}`}`)
-    all.push(...page.payments)
-    after = page.next ?? ''
-  } while (after && all.length < exportedMax)
+  for await (const { payments } of admin.pages('payments', query)) all.push(...payments)
   return csv(
     [
       'challenge_nonce',

@@ -178,7 +178,7 @@ async function startOver(): Promise<void> {
 
 const command = document.querySelector('pre')
 // The server may stand behind a proxy and not know its own address.
-if (command) command.textContent = `npx @svc-zerc20/payer pay '${location.href.replace(/'/g, '%27')}'`
+if (command) command.textContent = `svc-pay pay '${location.href.replace(/'/g, '%27')}'`
 findWallets((found) => {
   wallets = found
   if (isChoosing) choose()

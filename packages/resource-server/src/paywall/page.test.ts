@@ -46,7 +46,7 @@ describe('the page of an offer', () => {
     expect(html).toContain('<h1>A report</h1>')
     expect(html).toContain('0.0101 zUSD</b>')
     expect(html).toContain('once, on Base')
-    expect(html).toContain("npx @svc-zerc20/payer pay 'https://shop.example/report'</pre>")
+    expect(html).toContain("svc-pay pay 'https://shop.example/report'</pre>")
     expect(createPaywall().offer(required()).html).toContain('10100 base units</b>')
   })
 

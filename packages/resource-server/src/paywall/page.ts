@@ -127,7 +127,7 @@ ${sellerOf(look)}
 <li><b>The facilitator</b>, which relays the burn, sees your account and who is paid: not what you buy.</li>
 </ul>
 <h2>From a terminal</h2>
-<pre tabindex="0">npx @svc-zerc20/payer pay '${url}'</pre>
+<pre tabindex="0">svc-pay pay '${url}'</pre>
 </section>
 `
 }

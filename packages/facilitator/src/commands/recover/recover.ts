@@ -58,16 +58,18 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
     const { relayer, minter, rpc } = chainSide
-    await acceptCopy(storage, rpc, log)
-    await assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy })
-    const made =
-      config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
-    const ledgerIds = [...new Set([...options.ledgerIds, ...made])]
-    const found = await find({ ...options, ledgerIds, storage, chainSide, seed, telemetry })
-    relayer.close()
-    minter?.close()
-    rpc.close()
-    return found
+    try {
+      await acceptCopy(storage, rpc, log)
+      await assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy })
+      const made =
+        config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
+      const ledgerIds = [...new Set([...options.ledgerIds, ...made])]
+      return await find({ ...options, ledgerIds, storage, chainSide, seed, telemetry })
+    } finally {
+      relayer.close()
+      minter?.close()
+      rpc.close()
+    }
   } finally {
     telemetry.close()
     await storage.close()
