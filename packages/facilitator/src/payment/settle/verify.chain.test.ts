@@ -38,7 +38,7 @@ describe('verify', () => {
       statuses: await Promise.all(
         payments.map(async ({ offer }) => (await net.status(offer.challengeNonce)).body),
       ),
-      events: net.events.length,
+      events: net.events.filter((told) => 'challengeNonce' in told),
     })
     const before = await visible()
     for (const { body } of payments) {
