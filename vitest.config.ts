@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** These make proofs of whole batches, under keys that take half a minute to make. */
+const batchTests = ['contracts/test/batch-proofs.test.ts', 'test/batch/*.test.ts']
+
 /** These load the chain's engine from sources of their own, and a process can have it only once. */
 const engineTests = ['packages/devnet/src/**/*.chain.test.ts', 'contracts/test/solidity.test.ts']
 
@@ -29,7 +32,7 @@ const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'u
 const longest = [
   ...['shares-kills.test', 'devnet-command.test', 'next.test', 'kill-points.test', 'journal-lost.test'],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
-  ...['follow.chain.test', 'batch-proofs.test', 'root-job.chain.test'],
+  ...['follow.chain.test', 'root-job.chain.test'],
   ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'pages/dashboard.test'],
 ]
 
@@ -67,7 +70,7 @@ export default defineConfig({
           ...common,
           name: 'chain',
           include: ['packages/*/src/**/*.chain.test.ts', 'contracts/test/**/*.test.ts'],
-          exclude: [...engineTests, '**/node_modules/**', '**/dist/**'],
+          exclude: [...engineTests, ...batchTests, '**/node_modules/**', '**/dist/**'],
         },
       },
       {
@@ -78,7 +81,7 @@ export default defineConfig({
           ...common,
           name: 'circuits',
           // Most of these compile circuits, in processes of their own.
-          include: ['circuits/{src,test}/**/*.test.ts'],
+          include: ['circuits/{src,test}/**/*.test.ts', ...batchTests],
         },
       },
       {
@@ -87,7 +90,7 @@ export default defineConfig({
           name: 'e2e',
           globalSetup: './scripts/browser.mjs',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/packages/**', '**/node_modules/**'],
+          exclude: ['test/packages/**', ...batchTests, '**/node_modules/**'],
         },
       },
       {

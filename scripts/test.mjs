@@ -1,6 +1,6 @@
 // `npm test`: installs and builds what is missing, then runs every test but two batteries. Arguments go to Vitest.
-// Circuits compiled one by one, and packages as strangers install them, have commands of their own: `npm test` proves with
-// the real circuits and runs the built commands anyway.
+// Circuits compiled one by one, batches with real proofs, and packages as strangers install them have commands of their
+// own: `npm test` proves single mints with the real circuits, and runs the built commands, anyway.
 // `npm run test:crash` and `npm run test:fuzz` run some of them many times as often.
 import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Batch mints on a chain: through a change of the mode, restarts and another sender; and one with real proofs. */
+/** Batch mints on a chain: through a change of the mode, restarts, another sender and a decider. */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,19 +21,13 @@ const hourMs = 3_600_000
 let net: TestNetwork
 let payer: PrivateKeyAccount
 let before: bigint
-let burned: bigint
-async function open(options: { realProofs: boolean }): Promise<void> {
-  net = await startNetwork({
-    ...options,
-    finalization: true,
-    batch: true,
-    decider: true,
-    waitsForAddress: false,
-  })
+let burned = 0n
+beforeAll(async () => {
+  net = await startNetwork({ finalization: true, batch: true, decider: true, waitsForAddress: false })
   payer = await net.account({ gas: true })
   before = await net.balanceOf(treasury.address)
-  burned = 0n
-}
+})
+afterAll(() => net.close())
 
 type Own = Awaited<ReturnType<typeof startOwnFacilitator>>
 
@@ -93,27 +87,7 @@ const counted = async () =>
 
 const received = async () => (await net.balanceOf(treasury.address)) - before
 
-describe('payments of an epoch, with real proofs', () => {
-  beforeAll(() => open({ realProofs: true }), 300_000)
-  afterAll(() => net.close())
-
-  it('R-114 are minted as one sum by the proof of a decider', async () => {
-    const own = await start(batches(2), { SVC_DECIDER_TOKEN: net.deciderToken ?? '' })
-    try {
-      await untilFinalized(own, [await pay(own, 310_031n), await pay(own, 77n)])
-      expect(await counted()).toMatchObject([{ start: 0, counted: 310_108n }])
-      expect(await received()).toBe(burned)
-      expect(own.reported('decider.proved')).toHaveLength(1)
-    } finally {
-      await own.close()
-    }
-  })
-})
-
 describe('payments of an epoch, on a chain', () => {
-  beforeAll(() => open({ realProofs: false }), 300_000)
-  afterAll(() => net.close())
-
   it('outlive a restart and a change of the mode in the middle of their epoch', async () => {
     const batch = await start(batches(50))
     const waiting = [await pay(batch, 310_031n), await pay(batch, 77n)]
