@@ -8,7 +8,7 @@ export function renderLogEvents() {
     const list = Object.entries(fields).map(([field, meaning]) => `\`${field}\`: ${meaning}`)
     return row([`\`${event}\``, level, about, list.join('<br>') || '–'])
   })
-  return `<!-- Generated from packages/facilitator/src/telemetry/events.ts by \`npm run gen\`. Do not edit. -->
+  return `<!-- Generated from packages/facilitator/src/telemetry/events.ts and payment/report.ts by \`npm run gen\`. Do not edit. -->
 
 # Log events
 

@@ -6,7 +6,7 @@ import { stoppedClock } from '../../../test/support/clocks.js'
 import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../src/payment/epochs/epoch.js'
 import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.js'
 import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.js'
-import type { FinalizeEvent } from '../src/payment/finalize/ports.js'
+import type { PaymentEvent } from '../src/payment/report.js'
 import type { MintStep } from '../src/payment/finalize/round.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
@@ -43,7 +43,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
   }
   const clock = stoppedClock()
   const { ledger, store } = createMemoryStore(clock)
-  const events: FinalizeEvent[] = []
+  const events: PaymentEvent[] = []
   const world = {
     /** Every transfer of the token: to whom, and how much. Zero stands for somebody else's. */
     transfers: [] as { readonly to: string; readonly value: bigint }[],

@@ -11,7 +11,7 @@ import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import type { SignedTransaction } from '../src/payment/records.js'
 import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/sending/relayer/relayer.js'
-import type { RelayerEvent } from '../src/telemetry/reports.js'
+import type { LogEvent } from '../src/telemetry/events.js'
 
 export const limits: RelayerLimits = {
   receiptPollFirstMs: 2,
@@ -100,7 +100,7 @@ export async function startTestRelayer(options: RelayerOptions) {
     feePerGasMax: parseGwei('2000'),
     tipPerGasMax: parseGwei('2000'),
   })
-  const events: RelayerEvent[] = []
+  const events: LogEvent[] = []
   const relayer = createRelayer({
     rpc,
     gasPrices,
@@ -121,7 +121,7 @@ export async function startTestRelayer(options: RelayerOptions) {
   const recordSigned = async ({ hash }: SignedTransaction) => void signed.push(hash)
   const submit = (name: Hex, change: Partial<RelayedCall> = {}) =>
     relayer.submit({ purpose: 'burn', to: recipient, data: name, gas: 40_000n, recordSigned, ...change })
-  const count = (event: RelayerEvent['event']) => events.filter((seen) => seen.event === event).length
+  const count = (event: LogEvent['event']) => events.filter((seen) => seen.event === event).length
 
   /** Signs with the same key, unknown to the relayer. */
   async function foreign(nonce: number, gwei = '50'): Promise<Hex> {

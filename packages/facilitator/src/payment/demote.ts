@@ -1,7 +1,7 @@
 /** A reorg took the burn of a payment that was accepted, and perhaps served. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
-import type { DemotionEvent } from './report.js'
+import type { Report } from './report.js'
 
 /**
  * Takes the payment back to where it waits for a burn. The operator hears of it, whoever notices first: the watch of the
@@ -10,7 +10,7 @@ import type { DemotionEvent } from './report.js'
 export async function demote(
   deps: {
     readonly ledger: Pick<Ledger, 'demote' | 'find'>
-    readonly report: (event: DemotionEvent) => void
+    readonly report: Report
   },
   nonce: ChallengeNonce,
 ): ReturnType<Ledger['demote']> {

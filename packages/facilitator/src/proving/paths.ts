@@ -6,7 +6,7 @@ import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { rootOfPath, transferLeaf } from '@svc-zerc20/zk'
 import type { Indexer } from '../chain/indexer.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
-import type { PathEvent } from '../telemetry/reports.js'
+import type { Log } from '../telemetry/events.js'
 import type { OwnTree } from './own-tree.js'
 
 /** A transfer and its place in the token's tree. */
@@ -27,7 +27,7 @@ export type MerklePaths = (
 export function createMerklePaths(deps: {
   readonly indexer: Pick<Indexer, 'siblings'>
   readonly ownTree: OwnTree
-  readonly report: (event: PathEvent) => void
+  readonly report: Log
 }): MerklePaths {
   return async (leaf, root, signal) => {
     const { leafIndex } = leaf

@@ -3,7 +3,6 @@
 import type { Clock } from '../payment/ports.js'
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'
-import type { RelayerEvent } from './reports.js'
 
 export type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
 
@@ -14,7 +13,7 @@ export type SpentGas = {
   lastDay(purpose: Purpose): bigint
 }
 
-type Purpose = Extract<RelayerEvent, { event: 'relayer.mined' }>['purpose']
+type Purpose = Extract<LogEvent, { event: 'relayer.mined' }>['purpose']
 
 const hourMs = 3_600_000
 

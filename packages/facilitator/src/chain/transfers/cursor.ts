@@ -4,7 +4,7 @@
  * reorg only a few blocks are read again, and after a reorg of any depth there is a block before it.
  */
 import { SvcError } from '@svc-zerc20/protocol'
-import type { FollowEvent } from '../../telemetry/reports.js'
+import type { Log } from '../../telemetry/events.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain } from './token-chain.js'
 
@@ -27,7 +27,7 @@ export function createCursor(deps: {
   readonly chain: Pick<TokenChain, 'block'>
   /** A block at or before the token's first transfer. */
   readonly deployedBlock: number
-  readonly report: (event: FollowEvent) => void
+  readonly report: Log
 }): Cursor {
   const { store, chain, deployedBlock } = deps
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf, challengeOf, hashOf, seconds, units } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
-import type { FollowEvent } from '../../telemetry/reports.js'
+import type { LogEvent } from '../../telemetry/events.js'
 import { createFollow } from './follow.js'
 import type { PlacedTransfer, TokenChain } from './token-chain.js'
 
@@ -50,7 +50,7 @@ function forkingChain() {
 function follower() {
   const node = forkingChain()
   const { issued: store, ledger } = createMemoryStore(stoppedClock())
-  const reported: FollowEvent[] = []
+  const reported: LogEvent[] = []
   const follow = createFollow({
     store,
     ledger: { find: async () => undefined },

@@ -8,7 +8,7 @@ import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
-import type { FollowEvent } from '../../telemetry/reports.js'
+import type { Log } from '../../telemetry/events.js'
 import { type Cursor, createCursor } from './cursor.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { PlacedTransfer, TokenBlock, TokenChain, TokenState } from './token-chain.js'
@@ -31,7 +31,7 @@ export type FollowDeps = {
   /** Blocks, its own included, that must hold a transfer before it counts. */
   readonly depth: number
   readonly clock: Pick<Clock, 'now'>
-  readonly report: (event: FollowEvent) => void
+  readonly report: Log
 }
 
 export function createFollow(deps: FollowDeps): Follow {

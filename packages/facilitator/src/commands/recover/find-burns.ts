@@ -10,7 +10,7 @@ import { recordFound } from '../../payment/found/found-burn.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
 import type { AddressEpoch, Burn, Challenge } from '../../payment/records.js'
-import type { PaymentEvent } from '../../payment/report.js'
+import type { Report } from '../../payment/report.js'
 import { type BurnSearch, type ExecutedBurn, inParts } from './burn-search.js'
 
 export type FoundBurn = Pick<Burn, 'txHash' | 'value'> & {
@@ -43,7 +43,7 @@ export type FindBurnsDeps = {
   /** The timestamp of a block. */
   minedAt(blockNumber: bigint): Promise<UnixSeconds>
   readonly clock: Pick<Clock, 'now'>
-  readonly report: (event: PaymentEvent) => void
+  readonly report: Report
   readonly derivedAtOnceMax: number
   /** Prints one line about a long search. */
   readonly say: (line: string) => void

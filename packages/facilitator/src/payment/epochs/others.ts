@@ -1,7 +1,7 @@
 /** Counts of our epochs by accounts that are not ours. Told once for each epoch and run: only an operator can fix that. */
 import type { Books } from '../books.js'
-import type { FinalizeEvent } from '../finalize/ports.js'
 import type { AwaitingMint } from '../records.js'
+import type { Report } from '../report.js'
 import type { Epoch, EpochLeaf, EpochPayments } from './epoch.js'
 import type { EpochLeaves } from './leaves.js'
 import type { EpochMemory } from './memory.js'
@@ -36,7 +36,7 @@ export type ForeignWatch = {
 export function createForeignWatch(
   deps: Pick<BatchPorts, 'foreignCounts'> & {
     readonly ledger: { readonly books: Pick<Books, 'openEpochs'> }
-    readonly report: (event: FinalizeEvent) => void
+    readonly report: Report
   },
   leavesOf: EpochLeaves,
 ): ForeignWatch {

@@ -5,7 +5,7 @@
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
-import type { FinalizeEvent, ProvedRoot } from '../finalize/ports.js'
+import type { ProvedRoot } from '../finalize/ports.js'
 import type { Progress } from '../finalize/progress.js'
 import type { RecordMints } from '../finalize/record.js'
 import type { ReorgedBurns } from '../finalize/reorged-burns.js'
@@ -13,6 +13,7 @@ import type { MintStep, Round } from '../finalize/round.js'
 import type { SendMints } from '../finalize/send.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
+import type { Report } from '../report.js'
 import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'
 import { createEpochLeaves, type EpochLeaves } from './leaves.js'
 import { createEpochMemory, type EpochMemory } from './memory.js'
@@ -48,7 +49,7 @@ export type EpochTalliesDeps = BatchPorts & {
   readonly progress: Progress
   readonly reorgedBurns: Pick<ReorgedBurns, 'withCurrentBurn'>
   readonly clock: Clock
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
 }
 
 type Steps = Map<ChallengeNonce, MintStep>

@@ -8,7 +8,8 @@ import { createMintSchedule } from '../../store/ports/schedule.js'
 import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'
 import { createFinalize, type FinalizeDeps } from './finalize.js'
-import type { FinalizeEvent, MintState, ProvedRoot } from './ports.js'
+import type { PaymentEvent } from '../report.js'
+import type { MintState, ProvedRoot } from './ports.js'
 
 const periodMs = 15_000
 const never = new AbortController().signal
@@ -51,7 +52,7 @@ function setup({
 }: Partial<FinalizeDeps> & { readonly delayMs?: () => number } = {}) {
   const clock = stoppedClock()
   const { ledger, store } = createMemoryStore(clock)
-  const events: FinalizeEvent[] = []
+  const events: PaymentEvent[] = []
   const world = {
     root: { size: 10n, root: 1n, isPaused: false } as ProvedRoot,
     states: new Map<ChallengeNonce, MintState>(),
@@ -108,7 +109,7 @@ function setup({
     await ledger.accept(challenge.nonce, { ...burnOf(seed), leafIndex })
     return challenge.nonce
   }
-  const named = (name: FinalizeEvent['event']) => events.filter(({ event }) => event === name)
+  const named = (name: PaymentEvent['event']) => events.filter(({ event }) => event === name)
   return {
     ...world,
     world,

@@ -12,8 +12,9 @@ import { createEpochTallies, type EpochTallies } from '../epochs/tally.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
+import type { Report } from '../report.js'
 import type { Wait } from '../waits.js'
-import type { FinalizeEvent, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
+import type { MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
 import { createProgress, type Progress } from './progress.js'
 import { createRecordMints, type RecordEnd, type RecordMints } from './record.js'
 import { createReorgedBurns } from './reorged-burns.js'
@@ -49,7 +50,7 @@ export type FinalizeDeps = {
   readonly batches: BatchPorts
   readonly minter: Pick<Minter, 'mint' | 'isUnderWay'>
   readonly clock: Clock
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
   readonly schedule: MintSchedule
   readonly shuffle: <T>(items: readonly T[]) => readonly T[]
   /** Blocks that must hold a burn which came back after a reorg. */

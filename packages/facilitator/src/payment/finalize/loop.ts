@@ -2,8 +2,8 @@
 import { backOffMs } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../loop.js'
 import type { Clock } from '../ports.js'
+import type { Report } from '../report.js'
 import type { Finalize } from './finalize.js'
-import type { FinalizeEvent } from './ports.js'
 import { count } from './round.js'
 
 export function startFinalizeLoop(deps: {
@@ -12,7 +12,7 @@ export function startFinalizeLoop(deps: {
   readonly periodMs: number
   /** Failures never make the loop slower than this. */
   readonly backOffMaxMs: number
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
 }): Loop {
   const { finalize, clock, report } = deps
   let failures = 0

@@ -2,7 +2,6 @@
 
 import type { MintCall } from '../ports.js'
 import type { AwaitingMint, Burn, Challenge, Mint } from '../records.js'
-import type { DemotionEvent } from '../report.js'
 
 /** The newest root that the verifier has proved, and whether it mints at all at the moment. */
 export type ProvedRoot = {
@@ -46,58 +45,3 @@ export type RereadBurn = (
  * mint cannot be proved now.
  */
 export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
-
-export type FinalizeEvent =
-  | {
-      readonly event: 'mint.proving'
-      readonly challengeNonce: string
-      readonly leaves: bigint
-      /** Waiting burns of this amount that the root covers, this one included: any of them could explain the mint. */
-      readonly company: number
-    }
-  | {
-      readonly event: 'batch.proving'
-      /** Payments of the sum, and other transfers to addresses of the epoch. */
-      readonly payments: number
-      readonly others: number
-      /** Transfers among which the proof hides them. */
-      readonly crowd: bigint
-    }
-  | { readonly event: 'batch.proved'; readonly payments: number; readonly ms: number }
-  | {
-      readonly event: 'batch.failed'
-      readonly payments: number
-      readonly reason: string
-      readonly err: unknown
-    }
-  /** Somebody else counts burns of our epoch: the larger sum is minted, and the smaller one is lost. */
-  | {
-      readonly event: 'batch.foreign'
-      readonly epoch: number
-      /** What was minted beyond our burns, or what the other account came to. */
-      readonly value: bigint
-      readonly submitter?: string
-    }
-  | { readonly event: 'mint.proved'; readonly challengeNonce: string; readonly ms: number }
-  | { readonly event: 'mint.mined'; readonly challengeNonce: string }
-  | {
-      readonly event: 'mint.failed'
-      readonly challengeNonce: string
-      readonly reason: string
-      readonly err: unknown
-    }
-  | { readonly event: 'mint.resumed'; readonly challengeNonce: string }
-  | { readonly event: 'payment.finalized'; readonly challengeNonce: string }
-  | DemotionEvent
-  /** A block holds the burn of a demoted payment again: it is accepted again. */
-  | { readonly event: 'payment.returned'; readonly challengeNonce: string; readonly txHash: string }
-  /** `finalize.on`: this daemon mints. `finalize.off`: nothing is minted here, for this reason. */
-  | { readonly event: 'finalize.on'; readonly artifacts: string }
-  | { readonly event: 'finalize.off'; readonly reason: string }
-  | {
-      readonly event: 'finalize.waiting'
-      readonly reason: string
-      readonly payments: number
-      readonly seconds: number
-    }
-  | { readonly event: 'finalize.failed'; readonly err: unknown }

@@ -5,8 +5,8 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
+import type { Report } from '../report.js'
 import { createWaits, type WaitReason, type Waits } from '../waits.js'
-import type { FinalizeEvent } from './ports.js'
 import type { MintStep } from './round.js'
 import type { MintSchedule } from './schedule.js'
 
@@ -26,7 +26,7 @@ export type Progress = {
 export function createProgress(deps: {
   readonly schedule: MintSchedule
   readonly clock: Pick<Clock, 'now'>
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
 }): Progress {
   const { schedule } = deps
   const waits = createWaits(deps)

@@ -4,7 +4,8 @@ import type { Epoch } from '../epochs/epoch.js'
 import type { BatchPorts } from '../epochs/ports.js'
 import type { Ledger } from '../ledger-port.js'
 import type { AwaitingMint, Mint } from '../records.js'
-import type { FinalizeEvent, MintVerifier } from './ports.js'
+import type { Report } from '../report.js'
+import type { MintVerifier } from './ports.js'
 import type { Progress } from './progress.js'
 
 /** `outgrown`: a larger burn was found at the address meanwhile, which is minted in another round. */
@@ -22,7 +23,7 @@ export function createRecordMints(deps: {
   readonly verifier: Pick<MintVerifier, 'findMint'>
   readonly findCounts: BatchPorts['findCounts']
   readonly progress: Progress
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
   /** Looks for the transaction of a mint, before the verifier's word alone counts. */
   readonly mintLooksMax: number
 }): RecordMints {

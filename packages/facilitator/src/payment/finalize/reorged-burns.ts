@@ -2,7 +2,8 @@
 import { demote } from '../demote.js'
 import type { Ledger } from '../ledger-port.js'
 import type { AwaitingMint } from '../records.js'
-import type { FinalizeEvent, RereadBurn } from './ports.js'
+import type { Report } from '../report.js'
+import type { RereadBurn } from './ports.js'
 import type { Progress } from './progress.js'
 
 export type ReorgedBurns = {
@@ -16,7 +17,7 @@ export function createReorgedBurns(deps: {
   readonly ledger: Pick<Ledger, 'find' | 'demote' | 'demoted' | 'accept' | 'moveBurn'>
   readonly reread: RereadBurn
   readonly progress: Progress
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
 }): ReorgedBurns {

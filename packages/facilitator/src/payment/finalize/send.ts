@@ -3,7 +3,8 @@ import type { Batch, BatchPorts } from '../epochs/ports.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock, MintCall, Minter, MintOutcome } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
-import type { FinalizeEvent, MintVerifier, ProvedRoot, ProveMint } from './ports.js'
+import type { Report } from '../report.js'
+import type { MintVerifier, ProvedRoot, ProveMint } from './ports.js'
 import type { Progress } from './progress.js'
 import type { Round } from './round.js'
 
@@ -23,7 +24,7 @@ export function createSendMints(deps: {
   readonly minter: Pick<Minter, 'mint'>
   readonly progress: Progress
   readonly clock: Clock
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
   /** How long a round waits for the block of one mint. */
   readonly mintWaitMs: number
 }): SendMints {
@@ -115,7 +116,7 @@ export function createSendMints(deps: {
 export async function resumeMints(deps: {
   readonly ledger: Pick<Ledger, 'interrupted'>
   readonly minter: Pick<Minter, 'resume'>
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
 }): Promise<void> {
   const { minter, report } = deps
   for (const interrupted of (await deps.ledger.interrupted()).mints) {

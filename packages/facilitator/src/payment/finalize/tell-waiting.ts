@@ -1,7 +1,8 @@
 /** Tells the operator that payments wait for the verifier: for a root that covers them, or for the end of a pause. */
 import type { Clock } from '../ports.js'
+import type { Report } from '../report.js'
 import type { WaitReason, Waits } from '../waits.js'
-import type { FinalizeEvent, ProvedRoot } from './ports.js'
+import type { ProvedRoot } from './ports.js'
 
 /** Called after each round. */
 export type TellWaiting = (root: Pick<ProvedRoot, 'isPaused'>) => void
@@ -9,7 +10,7 @@ export type TellWaiting = (root: Pick<ProvedRoot, 'isPaused'>) => void
 export function createTellWaiting(deps: {
   readonly waits: Pick<Waits, 'summary'>
   readonly clock: Pick<Clock, 'now'>
-  readonly report: (event: FinalizeEvent) => void
+  readonly report: Report
   /** How long burns wait for a root before the operator is told, and before the operator is told anything again. */
   readonly rootPatienceMs: number
 }): TellWaiting {

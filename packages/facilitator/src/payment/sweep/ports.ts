@@ -76,20 +76,3 @@ export type SweepSender = {
   /** Goes on with a sweep that an earlier run signed. The same bytes are sent again. */
   resume(sweep: OpenSweep): Promise<SweepOutcome>
 }
-
-type SweptMoney = { readonly payments: number; readonly amount: bigint }
-
-/** No event names a payment: the log must not tell which of them are finalized. */
-export type SweepEvent =
-  | ({ readonly event: 'fees.sweep_signed'; readonly txHash: string } & SweptMoney)
-  | ({ readonly event: 'fees.sweep_resumed' } & SweptMoney)
-  | ({ readonly event: 'fees.swept'; readonly txHash: string } & SweptMoney)
-  | ({ readonly event: 'fees.transfer_found'; readonly txHash: string } & SweptMoney)
-  | {
-      readonly event: 'fees.sweep_failed'
-      readonly reason: string
-      readonly message: string
-      readonly err: unknown
-    }
-  | { readonly event: 'fees.distributed'; readonly txHash: string; readonly amount: bigint }
-  | { readonly event: 'fees.distribute_failed'; readonly err: unknown }

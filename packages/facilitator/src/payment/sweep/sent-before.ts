@@ -3,8 +3,9 @@
  * copy of the journal does not know, or by hand. Such a transfer counts as a sweep, so that no fee is paid twice.
  */
 import type { Address, BaseUnits } from '@svc-zerc20/protocol'
+import type { Report } from '../report.js'
 import { coveredBy, type RecipientDue, type SweepTerms, sweepOf } from './plan.js'
-import type { FeeLedger, FoundTransfer, SentTransfers, SweepEvent } from './ports.js'
+import type { FeeLedger, FoundTransfer, SentTransfers } from './ports.js'
 
 /** `changed`: other fees are due now. `shallow`: a transfer was found that a reorg could still undo. */
 export type SentBefore = (fees: RecipientDue) => Promise<'nothing' | 'changed' | 'shallow'>
@@ -13,7 +14,7 @@ export function createSentBefore(deps: {
   readonly ledger: Pick<FeeLedger, 'feesDue' | 'swept' | 'recordSweepFound'>
   readonly sent: SentTransfers
   readonly terms: SweepTerms
-  readonly report: (event: SweepEvent) => void
+  readonly report: Report
 }): SentBefore {
   const { ledger, terms, report } = deps
 

@@ -5,6 +5,7 @@
 import { backOffMs, type TxHash } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { OpenSweep, Sweep } from '../records.js'
+import type { Report } from '../report.js'
 import {
   type FeeSum,
   type FeesDue,
@@ -14,7 +15,7 @@ import {
   type SweepTerms,
   sweepOf,
 } from './plan.js'
-import type { FeeLedger, SweepEvent, SweepFailure, SweepOutcome, SweepSender } from './ports.js'
+import type { FeeLedger, SweepFailure, SweepOutcome, SweepSender } from './ports.js'
 import type { SentBefore } from './sent-before.js'
 
 export type UnderWay = { readonly sweep: Sweep; readonly txHash?: TxHash }
@@ -53,7 +54,7 @@ export type SweeperDeps = {
   readonly terms: SweepTerms
   /** First and longest pause after a failure. */
   readonly retryMs: { readonly first: number; readonly max: number }
-  readonly report: (event: SweepEvent) => void
+  readonly report: Report
 }
 
 /** Looks for money that was sent before, in one round: each look may change what is due. */

@@ -11,7 +11,8 @@ import { tryCall } from '../../chain/try-call.js'
 import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { SplitterView } from '../../payment/sweep/control.js'
-import type { FeeLedger, SweepEvent } from '../../payment/sweep/ports.js'
+import type { Report } from '../../payment/report.js'
+import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 
 export type Splitter = {
@@ -33,7 +34,7 @@ export type SplitterDeps = {
   /** The pause between two distributions. A start need not wait for it. */
   readonly intervalMs: number
   readonly retryMs: { readonly first: number; readonly max: number }
-  readonly report: (event: SweepEvent) => void
+  readonly report: Report
   readonly limits: { readonly distributionGas: bigint }
 }
 

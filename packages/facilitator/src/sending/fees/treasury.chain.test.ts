@@ -12,10 +12,9 @@ import { createFeeLedger, feeRecipient } from '../../../test/fee-ledger.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../../test/relayer.js'
 import type { OpenSweep } from '../../payment/records.js'
-import type { SweepEvent } from '../../payment/sweep/ports.js'
 import { createSentBefore } from '../../payment/sweep/sent-before.js'
 import { createSweeper, type Sweeper } from '../../payment/sweep/sweeper.js'
-import type { RelayerEvent } from '../../telemetry/reports.js'
+import type { LogEvent } from '../../telemetry/events.js'
 import { createRelayer } from '../relayer/relayer.js'
 import { createSentTransfers } from './sent-transfers.js'
 import { createSplitter } from './splitter.js'
@@ -48,8 +47,8 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   await setWei(wei)
   const clock = movableClock()
   const fees = await createFeeLedger(clock)
-  const events: (SweepEvent | RelayerEvent)[] = []
-  const report = (event: SweepEvent | RelayerEvent) => void events.push(event)
+  const events: LogEvent[] = []
+  const report = (event: LogEvent) => void events.push(event)
   const before = await net.balanceOf(feeRecipient)
   const terms = { treasury, minAmount: 0n, intervalMs: 0, paymentsMax: 100 }
 

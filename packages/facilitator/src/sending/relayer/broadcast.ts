@@ -2,7 +2,7 @@
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
-import type { RelayerEvent } from '../../telemetry/reports.js'
+import type { Log } from '../../telemetry/events.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
 export type Broadcast = {
@@ -17,7 +17,7 @@ export function createBroadcast(deps: {
   account: PrivateKeyAccount
   chainId: number
   clock: Clock
-  report: (event: RelayerEvent) => void
+  report: Log
 }): Broadcast {
   const { rpc, account, chainId, clock, report } = deps
 

@@ -5,7 +5,7 @@
 import type { GasPrice, GasPrices } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
-import type { RelayerEvent } from '../../telemetry/reports.js'
+import type { Log } from '../../telemetry/events.js'
 import type { Broadcast } from './broadcast.js'
 import { createLook, type FillGap, type LookLimits } from './look.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
@@ -46,7 +46,7 @@ type QueueDeps = {
   readonly confirmations: number
   readonly reorgWatchBlocks: number
   readonly clock: Clock
-  readonly report: (event: RelayerEvent) => void
+  readonly report: Log
   readonly onHead: (blockNumber: bigint) => void
   /** Someone else used a txNonce of the key. */
   readonly onForeign: () => void

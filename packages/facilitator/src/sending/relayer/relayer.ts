@@ -10,7 +10,7 @@ import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/p
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
-import type { RelayerEvent } from '../../telemetry/reports.js'
+import type { Log } from '../../telemetry/events.js'
 import { createBroadcast } from './broadcast.js'
 import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
@@ -76,7 +76,7 @@ export function createRelayer(deps: {
   /** How many blocks deep a mined transaction is still watched, to be sent again after a reorg. */
   reorgWatchBlocks: number
   clock: Clock
-  report: (event: RelayerEvent) => void
+  report: Log
   onHead: (blockNumber: bigint) => void
   limits: RelayerLimits
 }): Relayer {
