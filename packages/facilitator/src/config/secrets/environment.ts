@@ -45,19 +45,16 @@ const statementTtl = z
   .transform(Number)
   .pipe(z.number().max(statementTtlSecondsMax))
 
-const identitySecret = z.string().min(identitySecretCharactersMin)
-
 /** The type says what is allowed. That completes the sentence "must be …". */
 const variable = <T extends z.ZodType>(type: T, required: string, about: string) =>
   type.meta({ required, about, allowed: type.description })
 
 /**
  * The groups of the payment history, and what their variables are needed for. `history` and `issuer` are all or nothing;
- * `rotation` and `wallet` need the first, `refinement` needs the second.
+ * `wallet` needs the first, `refinement` needs the second.
  */
 const historyGroups = {
   history: 'history group',
-  rotation: 'never',
   wallet: 'wallet login, together with the other address',
   issuer: 'issuer group',
   refinement: 'never',
@@ -109,7 +106,10 @@ export const variables = {
     'File of the durable records (JSONL).',
   ),
   HISTORY_IDENTITY_SECRET: ofHistory(
-    identitySecret.describe(
+    z
+      .string()
+      .min(identitySecretCharactersMin)
+      .describe(
       `${identitySecretCharactersMin} characters or more, the value of no other variable; make it with openssl rand -hex 32`,
     ),
     'history',
@@ -123,14 +123,6 @@ export const variables = {
   ),
   HISTORY_PROVIDER_TENANT: ofHistory(historyName, 'history', "Tenant in the provider's tokens."),
   HISTORY_PROVIDER_ACTOR: ofHistory(historyName, 'history', "Actor in the provider's tokens."),
-  HISTORY_IDENTITY_SECRET_PREVIOUS: ofHistory(
-    identitySecret.describe(
-      `${identitySecretCharactersMin} characters or more, another value than HISTORY_IDENTITY_SECRET`,
-    ),
-    'rotation',
-    'The secret before the newest one. Its tokens are accepted until they expire; no new token is made with it. Unset ' +
-      'it 15 minutes after a rotation, and at once if it leaked.',
-  ),
   HISTORY_PAYER_ADDRESS: ofHistory(
     wallet,
     'wallet',

@@ -36,7 +36,6 @@ const refinements: Env = {
   HISTORY_ISSUER_KEY_ID: 'key-of-spring',
   HISTORY_PROOF_TTL_SECONDS: '7654321',
 }
-const previous: Env = { HISTORY_IDENTITY_SECRET_PREVIOUS: 'Yp9-that-one-nobody-ever-guessed-too' }
 
 const withJournal = minimalConfig().replace("journal = 'none'", "journal = '/var/lib/svc/journal.jsonl'")
 const config = parseConfig(withJournal)
@@ -60,7 +59,6 @@ describe('the history group', () => {
     })
     expect(history?.identitySecret.reveal()).toBe(group.HISTORY_IDENTITY_SECRET)
     expect(history).not.toHaveProperty('issuer')
-    expect(history).not.toHaveProperty('previousIdentitySecret')
     expect(examineHistory({ PATH: '/bin' }, config)).toEqual({ history: undefined, findings: [] })
   })
 
@@ -75,7 +73,7 @@ describe('the history group', () => {
   it('R-085 names everything that is missing in one warning, whatever else is set', () => {
     const others = Object.keys(group).slice(1).join(', ')
     const line = `warn PAYMENT_HISTORY_PATH: not set, and neither are ${others}: the payment history is not attached; it needs its whole group of variables`
-    for (const env of [wallets, previous, issuer, { ...wallets, ...issuer, ...refinements }]) {
+    for (const env of [wallets, issuer, { ...wallets, ...issuer, ...refinements }]) {
       expect(linesOf(env)).toEqual([line])
     }
     expect(linesOf(without(group, 'HISTORY_PAYER_ACTOR', 'HISTORY_PAYER_TENANT'))).toEqual([
@@ -162,20 +160,6 @@ describe('the secret of the tokens', () => {
   it('is worth a warning when it was typed and not drawn', () => {
     expect(linesOf({ ...group, HISTORY_IDENTITY_SECRET: 'abc'.repeat(11) })).toEqual([
       'warn HISTORY_IDENTITY_SECRET: has few different characters; it can be guessed',
-    ])
-  })
-
-  it('overlaps with the one before it, if that is another one and as good', () => {
-    const env = { ...group, ...previous }
-    expect(linesOf(env)).toEqual([])
-    expect(settingsOf(env)?.previousIdentitySecret?.reveal()).toBe(previous.HISTORY_IDENTITY_SECRET_PREVIOUS)
-    const before = (value = '') => linesOf({ ...group, HISTORY_IDENTITY_SECRET_PREVIOUS: value })
-    expect(before()).toEqual([])
-    expect(before('short')).toEqual([
-      expect.stringMatching(/^fail HISTORY_IDENTITY_SECRET_PREVIOUS: must be 32 characters or more/),
-    ])
-    expect(before(group.HISTORY_IDENTITY_SECRET)).toEqual([
-      expect.stringMatching(/^fail HISTORY_IDENTITY_SECRET_PREVIOUS: is HISTORY_IDENTITY_SECRET/),
     ])
   })
 })
@@ -314,7 +298,7 @@ describe('the issuer group', () => {
 })
 
 describe('what is said about the history', () => {
-  const everything = { ...group, ...wallets, ...issuer, ...refinements, ...previous }
+  const everything = { ...group, ...wallets, ...issuer, ...refinements }
 
   it('shows no value of any variable: neither the settings, nor a finding, nor the printed configuration', () => {
     expect(Object.keys(everything).sort()).toEqual(historyVariables.map(({ name }) => name).sort())
@@ -325,7 +309,6 @@ describe('what is said about the history', () => {
     const settings = settingsOf(everything)
     const printed = `${inspect(settings, { depth: 9, showHidden: true })} ${JSON.stringify(settings)}`
     expect(printed).not.toContain(group.HISTORY_IDENTITY_SECRET)
-    expect(printed).not.toContain(previous.HISTORY_IDENTITY_SECRET_PREVIOUS)
   })
 
   it('takes every variable of the table out of the environment', () => {

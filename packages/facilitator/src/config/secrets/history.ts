@@ -29,8 +29,6 @@ export type ParticipantBinding = {
 export type HistorySettings = {
   readonly path: string
   readonly identitySecret: Secret<string>
-  /** The secret before the newest one. Its tokens are taken until they expire, and no new ones are made with it. */
-  readonly previousIdentitySecret?: Secret<string>
   readonly participants: Readonly<Record<ParticipantRole, ParticipantBinding>>
   /** Both participants have an address. */
   readonly hasWalletLogin: boolean
@@ -72,7 +70,7 @@ export function examineHistory(env: Environment, config: PartialConfig): History
     return { history: undefined, findings }
   }
   const participants = examineParticipants(env, say)
-  const secrets = examineIdentity(env, say)
+  const identitySecret = examineIdentity(env, say)
   const given = readVariable(env, 'PAYMENT_HISTORY_PATH', say)
   const path = given === undefined ? undefined : resolve(given)
   if (path !== undefined) judgePaths(path, config, issuerPathsOf(env), say)
@@ -82,10 +80,10 @@ export function examineHistory(env: Environment, config: PartialConfig): History
       'settlement.journal is "none": what happens between the last record and a crash is missing from the history for good'
     say('warn', 'PAYMENT_HISTORY_PATH', message)
   }
-  if (findings.some(isFailure) || !participants || !secrets || path === undefined) {
+  if (findings.some(isFailure) || !participants || !identitySecret || path === undefined) {
     return { history: undefined, findings }
   }
-  return { history: { path, ...secrets, ...participants, ...(issuer && { issuer }) }, findings }
+  return { history: { path, identitySecret, ...participants, ...(issuer && { issuer }) }, findings }
 }
 
 function warnOfUnknown(env: Environment, say: Say): void {
@@ -124,31 +122,11 @@ function bindingOf(env: Environment, role: 'PAYER' | 'PROVIDER', say: Say): Part
   return { tenant, actor, ...(address !== undefined && { address }) }
 }
 
-function examineIdentity(
-  env: Environment,
-  say: Say,
-): Pick<HistorySettings, 'identitySecret' | 'previousIdentitySecret'> | undefined {
-  const current = secretOf(env, 'HISTORY_IDENTITY_SECRET', say)
-  const name = 'HISTORY_IDENTITY_SECRET_PREVIOUS'
-  const previous = secretOf(env, name, say)
-  if (previous !== undefined && previous === env.HISTORY_IDENTITY_SECRET) {
-    say('fail', name, 'is HISTORY_IDENTITY_SECRET: nothing was rotated; set a new secret, or unset this one')
-  }
-  if (current === undefined) return undefined
-  return {
-    identitySecret: new Secret(current),
-    ...(previous !== undefined && { previousIdentitySecret: new Secret(previous) }),
-  }
-}
-
 /** Fewer different characters than this were typed, not drawn. */
 const differentCharactersMin = 8
 
-function secretOf(
-  env: Environment,
-  name: 'HISTORY_IDENTITY_SECRET' | 'HISTORY_IDENTITY_SECRET_PREVIOUS',
-  say: Say,
-): string | undefined {
+function examineIdentity(env: Environment, say: Say): Secret<string> | undefined {
+  const name = 'HISTORY_IDENTITY_SECRET'
   const secret = readVariable(env, name, say)
   if (secret === undefined) return undefined
   const same = environmentVariables.find((variable) => env[variable.name] === secret)
@@ -159,7 +137,7 @@ function secretOf(
   if (new Set(secret).size < differentCharactersMin) {
     say('warn', name, 'has few different characters; it can be guessed')
   }
-  return secret
+  return new Secret(secret)
 }
 
 type IssuerPath =

@@ -21,8 +21,6 @@ export type Expected = {
   readonly url: string
   readonly participants: HistorySettings['participants']
   readonly now: UnixSeconds
-  /** Tokens that were made later are refused. Set for a secret that was replaced. */
-  readonly madeBy?: UnixSeconds | undefined
 }
 
 type Times = { readonly iat: UnixSeconds; readonly exp: UnixSeconds; readonly nbf: UnixSeconds }
@@ -46,10 +44,9 @@ function timesIn(claims: Json.JsonObject): Times | undefined {
   return iat === undefined || exp === undefined || nbf === undefined ? undefined : { iat, exp, nbf }
 }
 
-function judgeTimes({ iat, exp, nbf }: Times, { now, madeBy }: Expected) {
+function judgeTimes({ iat, exp, nbf }: Times, { now }: Expected) {
   // A long life is refused however good the signature is: nothing takes a token back before its end.
   if (exp <= iat || exp - iat > tokenSeconds) return reject('token_lifetime')
-  if (madeBy !== undefined && iat > madeBy + clockSkewSeconds) return reject('token_key')
   if (Math.max(iat, nbf) > now + clockSkewSeconds) return reject('token_not_yet_valid')
   return now >= exp ? reject('token_expired') : undefined
 }

@@ -24,30 +24,19 @@ export type Tokens = {
   read(authorization: string | readonly string[] | undefined): Promise<Result<Participant>>
 }
 
-export type TokenSettings = Pick<
-  HistorySettings,
-  'identitySecret' | 'previousIdentitySecret' | 'participants'
->
-
 const algorithm = 'HS256'
 const tokenIdBytes = 16
 const keyIdCharacters = 11
 
 export function createTokens(deps: {
-  readonly settings: TokenSettings
+  readonly settings: Pick<HistorySettings, 'identitySecret' | 'participants'>
   /** Issuer and audience of the tokens: the address of this facilitator as participants use it. */
   readonly url: string
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
 }): Tokens {
   const { settings, url, clock } = deps
-  const newest = keyOf(settings.identitySecret)
-  // Tokens under the previous secret were made before this process began. Its power so ends 15 minutes after the start,
-  // even if nobody takes it out of the environment.
-  const previous = settings.previousIdentitySecret && {
-    ...keyOf(settings.previousIdentitySecret),
-    madeBy: unixSeconds(clock),
-  }
+  const { id, key } = keyOf(settings.identitySecret)
 
   return {
     async issue(role) {
@@ -55,14 +44,14 @@ export function createTokens(deps: {
       const issuedAt = unixSeconds(clock)
       const expiresAt = (issuedAt + tokenSeconds) as UnixSeconds
       const token = await new SignJWT({ tenant, role })
-        .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: newest.id })
+        .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: id })
         .setIssuer(url)
         .setAudience(url)
         .setSubject(actor)
         .setIssuedAt(issuedAt)
         .setExpirationTime(expiresAt)
         .setJti(Buffer.from(deps.random.bytes(tokenIdBytes)).toString('base64url'))
-        .sign(newest.key)
+        .sign(key)
       return { token, role, expiresAt }
     },
 
@@ -72,21 +61,14 @@ export function createTokens(deps: {
       const token = readToken(bearer.value)
       if (!token.ok) return token
       const { text, keyId, claims } = token.value
-      const key = [newest, previous].find((candidate) => candidate?.id === keyId)
-      if (!key) return reject('token_key')
-      if (!(await isSignedWith(key.key, text))) return reject('token_signature')
-      const madeBy = key === previous ? previous.madeBy : undefined
-      return judgeClaims(claims, {
-        url,
-        participants: settings.participants,
-        now: unixSeconds(clock),
-        madeBy,
-      })
+      if (keyId !== id) return reject('token_key')
+      if (!(await isSignedWith(key, text))) return reject('token_signature')
+      return judgeClaims(claims, { url, participants: settings.participants, now: unixSeconds(clock) })
     },
   }
 }
 
-/** The name of a secret is a hash of it, so that a reader finds the secret of a token without trying all. */
+/** The name of a secret is a hash of it, so that a token of a secret that was replaced is told apart from a forged one. */
 function keyOf(secret: Secret<string>) {
   const key = Buffer.from(secret.reveal(), 'utf8')
   const id = createHmac('sha256', key).update('svc-zerc20/history/key-id/v1').digest('base64url')
