@@ -23,7 +23,6 @@ import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
 import { usualKeyFolders } from './minting/find-artifacts.js'
-import { probePool } from './minting/pool.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -98,7 +97,6 @@ export async function check(deps: {
     ...journal,
     ...history,
     ...artifacts,
-    ...(command === 'check' ? probePool(values, deps.clock) : []),
     ...listen,
   ]
   const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
