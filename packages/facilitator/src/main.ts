@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `svc-facilitator`: runs the command check, start, recover, audit, backup, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import {
   type Actions,
@@ -161,13 +161,10 @@ async function start(file: string, options: { acceptJournal: boolean }, summed: 
 
 /** A part that does not close, as a ledger whose disk hangs, ends with the process. The journal survives any kill. */
 async function stop(facilitator: Facilitator, graceMs: number, log: LogWriter): Promise<void> {
-  const over = new AbortController()
-  const patience = systemClock.sleep(graceMs + limits.closeWaitMs, over.signal).then(() => 'forced' as const)
+  const patienceMs = graceMs + limits.closeWaitMs
   try {
-    const end = await Promise.race([facilitator.close(), patience])
-    over.abort()
-    if (end === 'forced') {
-      log({ event: 'facilitator.forced', seconds: (graceMs + limits.closeWaitMs) / 1000 })
+    if ((await inTime(facilitator.close(), patienceMs, systemClock)) === 'late') {
+      log({ event: 'facilitator.forced', seconds: patienceMs / 1000 })
       return await output.exit(exitCodes.tryAgain, { hangs: true })
     }
   } catch (error) {

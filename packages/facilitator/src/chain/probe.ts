@@ -2,12 +2,12 @@
  * Whether the chain answers, and what the relayer and the minter can pay. A probe is one round trip, and there is at most
  * one in `freshMs`, however many ask. While nobody asks, the node is not probed.
  *
- * A slow node is not down. While its answer is on the way, the last view counts, marked as slow: payments
+ * A slow node is not down. While its answer is on the way, the last view counts: payments
  * wait for the node just as long, and succeed. A node is down when it refuses several times in a row, or when
  * its answer never comes.
  */
 import { type JsonRpc, latestCall, quantityOf, readTimedBlock } from '@svc-zerc20/evm'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, inTime, SvcError } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 
 export type ChainView =
@@ -23,13 +23,11 @@ export type ChainView =
       readonly minterBalance?: bigint
       readonly feePerGas: bigint
       readonly roundTripMs: number
-      /** An answer is overdue. This view is the one before. */
-      readonly isSlow: boolean
     }
   | { readonly reachable: false }
 
 export type ChainProbe = {
-  /** Resolves within `waitMs`; not older than `freshMs` unless it is slow. */
+  /** Resolves within `waitMs`; not older than `freshMs` unless the node is slow. */
   look(): Promise<ChainView>
   /** The last view, however old; undefined before the first look. */
   last(): ChainView | undefined
@@ -74,7 +72,6 @@ export function createChainProbe(deps: {
       ...(minterBalance && { minterBalance: quantityOf('eth_getBalance', minterBalance) }),
       feePerGas: quantityOf('eth_gasPrice', feePerGas),
       roundTripMs: clock.now() - startedAtMs,
-      isSlow: false,
     }
   }
 
@@ -107,11 +104,9 @@ export function createChainProbe(deps: {
       // A clock that was set back makes every view look new.
       if (!asking && seen && ageMs >= 0 && ageMs < deps.freshMs) return seen.view
       asking ??= askOnce()
-      const answered = new AbortController()
-      const overdue = clock.sleep(deps.waitMs, answered.signal).then(() => undefined)
-      const view = await Promise.race([asking, overdue]).finally(() => answered.abort())
-      if (view) return view
-      return seen?.view.reachable ? { ...seen.view, isSlow: true } : { reachable: false }
+      const view = await inTime(asking, deps.waitMs, clock)
+      if (view !== 'late') return view
+      return seen?.view ?? { reachable: false }
     },
     last: () => seen?.view,
   }

@@ -1,5 +1,6 @@
 /** Fees on their way to the facilitator, wired: sweeps with the treasury's key, and distributions of the splitter. */
 import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
+import { inTime } from '@svc-zerc20/protocol'
 import { privateKeyToAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import type { Config } from '../config/config.js'
@@ -44,13 +45,12 @@ async function weiOf(
   clock: Pick<Clock, 'sleep'>,
   address: string,
 ): Promise<bigint | undefined> {
-  const answered = new AbortController()
   const asked = rpc
     .batch([{ method: 'eth_getBalance', params: [address, 'latest'] }])
     .then(([answer]) => quantityOf('eth_getBalance', answer))
     .catch(() => undefined)
-  const overdue = clock.sleep(limits.probeWaitMs, answered.signal).then(() => undefined)
-  return Promise.race([asked, overdue]).finally(() => answered.abort())
+  const wei = await inTime(asked, limits.probeWaitMs, clock)
+  return wei === 'late' ? undefined : wei
 }
 
 export function createFeesSide(deps: FeesDeps): FeesSide {

@@ -1,6 +1,6 @@
 /** The composition root: ports meet adapters here and nowhere else. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { Network } from '@svc-zerc20/protocol'
+import { inTime, Network } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import type { FastifyInstance } from 'fastify'
@@ -146,10 +146,8 @@ async function closeInOrder(
   graceMs: number,
   steps: readonly (() => unknown)[],
 ): Promise<void> {
-  const idle = new AbortController()
-  const grace = clock.sleep(graceMs, idle.signal)
-  const ends = await Promise.race([Promise.allSettled(drained), grace]).finally(() => idle.abort())
-  const failed = (ends ?? []).filter((end) => end.status === 'rejected')
+  const ends = await inTime(Promise.allSettled(drained), graceMs, clock)
+  const failed = ends === 'late' ? [] : ends.filter((end) => end.status === 'rejected')
   await closeAll([
     ...failed.map(
       ({ reason }) =>

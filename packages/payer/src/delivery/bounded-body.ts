@@ -2,8 +2,7 @@
  * Reads bodies of sellers within bounds. Sizes are counted after decoding, so that a compressed bomb counts
  * in full.
  */
-import type { Clock } from '@svc-zerc20/protocol'
-import { inTime } from '../in-time.js'
+import { type Clock, inTime } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
 
 export type BodyBounds = {

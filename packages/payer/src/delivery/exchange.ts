@@ -1,6 +1,5 @@
 /** One request to a seller and its answer, within bounds. */
-import { type Clock, Headers } from '@svc-zerc20/protocol'
-import { inTime } from '../in-time.js'
+import { type Clock, Headers, inTime } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { boundBody, readWhole } from './bounded-body.js'

@@ -1,6 +1,5 @@
 /** Quotes, payments and limits as plain data, the same for programs and for agents. */
-import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
-import { inTime } from '../in-time.js'
+import { type ChallengeNonce, inTime, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
 import type { AuditRecord } from '../state/audit-log.js'

@@ -1,6 +1,5 @@
 /** The question to a human, and how long it waits. */
-import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
-import { inTime } from '../in-time.js'
+import { type ChallengeNonce, type Clock, inTime } from '@svc-zerc20/protocol'
 
 /** One question: everything a human needs to say yes or no. All its text is printable. */
 export type ApprovalRequest = {

@@ -5,8 +5,7 @@
  * the same host on both sides, or no host at all.
  */
 import { lookup } from 'node:dns/promises'
-import type { Clock } from '@svc-zerc20/protocol'
-import { inTime } from '../in-time.js'
+import { type Clock, inTime } from '@svc-zerc20/protocol'
 
 export type Host = {
   /** As `URL.hostname` writes it, without a trailing dot; IPv6 in brackets. */

@@ -1,4 +1,5 @@
 /** The parts that readiness looks at, in the order in which it names them. */
+import { inTime } from '@svc-zerc20/protocol'
 import type { Addresses } from '../../addresses/addresses.js'
 import type { ChainProbe } from '../../chain/probe.js'
 import type { Config } from '../../config/config.js'
@@ -77,9 +78,7 @@ function createJournalProbe({
         triedAtMs = clock.now()
         trying = undefined
       })
-    const tried = new AbortController()
-    const elapsed = clock.sleep(limits.journalTryWaitMs, tried.signal)
-    await Promise.race([trying, elapsed]).finally(() => tried.abort())
+    await inTime(trying, limits.journalTryWaitMs, clock)
   }
 
   return async () => {

@@ -9,7 +9,6 @@ const chain = {
   relayerBalance: 1_000n,
   feePerGas: 2n,
   roundTripMs: 1,
-  isSlow: false,
 } as const
 const away = { reachable: false } as const
 const journal = { isLost: false, hasFailed: false, freeBytes: 100, freeBytesMin: 100 }
@@ -17,7 +16,6 @@ const journal = { isLost: false, hasFailed: false, freeBytes: 100, freeBytesMin:
 describe('readiness', () => {
   it.each([
     ['nothing', judgeChain(chain, 31337), []],
-    ['a slow chain', judgeChain({ ...chain, isSlow: true }, 31337), []],
     ['a chain out of reach', judgeChain(away, 31337), ['chain']],
     ['another chain', judgeChain(chain, 1), ['chain']],
     ['a relayer that relays nothing', judgeRelayer({ ...chain, relayerBalance: 0n }, []), []],

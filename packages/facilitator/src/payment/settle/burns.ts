@@ -2,7 +2,7 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import type { ChallengeNonce, Payload } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, inTime, type Payload } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
 import type { Challenge, Interrupted, ShallowBurns } from '../records.js'
 import type { PermitVerdict } from './judge.js'
@@ -18,8 +18,8 @@ export type Burns = {
   resume(interrupted: Interrupted): void
   /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
   watchForReorg(burns: ShallowBurns): void
-  /** How the burn under way ends, or `pending` when the bound passes first. Undefined when none is under way. */
-  watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined
+  /** How the burn under way ends, or `late` when the bound passes first. Undefined when none is under way. */
+  watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> | undefined
   isUnderWay(challengeNonce: ChallengeNonce): boolean
   /** Resolves when no burn is under way. */
   idle(): Promise<void>
@@ -82,12 +82,9 @@ function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>
 
     of: (challengeNonce: ChallengeNonce) => underWay.get(challengeNonce),
 
-    watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'pending'> | undefined {
+    watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> | undefined {
       const end = underWay.get(challengeNonce)
-      if (!end) return undefined
-      const bound = new AbortController()
-      const elapsed = clock.sleep(boundMs, bound.signal).then(() => 'pending' as const)
-      return Promise.race([end, elapsed]).finally(() => bound.abort())
+      return end && inTime(end, boundMs, clock)
     },
 
     async idle(): Promise<void> {

@@ -6,7 +6,7 @@
  * first.
  */
 import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
-import { type Address, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
@@ -110,7 +110,8 @@ export function createRelayer(deps: {
       if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
       return txNonces.take((txNonce) => queue.open(call, txNonce, price, end))
     })
-    await sentOrSlow(broadcast.send(slot), clock, limits.receiptPollMaxMs)
+    // A node may take the transaction and never say so. Receipts are looked for all the same.
+    await inTime(broadcast.send(slot), limits.receiptPollMaxMs, clock)
     watch.hurry()
     return ended
   }
@@ -175,13 +176,6 @@ function addressOf(account: PrivateKeyAccount): Address {
   const address = parseAddress(account.address)
   if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
   return address
-}
-
-/** A node may take the transaction and never say so. Receipts are looked for all the same. */
-async function sentOrSlow(sending: Promise<void>, clock: Clock, slowMs: number): Promise<void> {
-  const sent = new AbortController()
-  const slow = clock.sleep(slowMs, sent.signal)
-  await Promise.race([sending.finally(() => sent.abort()), slow])
 }
 
 /** The slot of a transaction of an earlier run. This run has not sent it: the first look that misses it does. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@svc-zerc20/protocol'
+import type { Clock } from './clock.js'
 
 /** What work resolves with, or `late` if that takes longer. The work itself goes on. */
 export async function inTime<T>(
