@@ -1,10 +1,10 @@
 /** Reads how far our account has counted the burns of epochs. */
 import { verifierAbi } from '@svc-zerc20/contracts'
-import { type JsonRpc, type RpcAnswer, scanLogs, wellFormed } from '@svc-zerc20/evm'
+import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 import { type Address, parseAddress, parseTxHash } from '@svc-zerc20/protocol'
-import { encodeEventTopics, parseEventLogs } from 'viem/utils'
 import type { Epoch } from '../payment/epochs/epoch.js'
 import type { BatchCount, BatchPorts, CountedBatch, ForeignCount } from '../payment/epochs/ports.js'
+import { readEvents } from './events.js'
 import { firstBlockAt } from './first-block.js'
 import { askView, readDeepBlock, readView } from './verifier.js'
 
@@ -22,7 +22,6 @@ export function createBatchCounts(deps: {
   readonly logSpanBlocksMax: number
 }): Pick<BatchPorts, 'counts' | 'findCounts' | 'foreignCounts'> {
   const { rpc, verifier, submitter, recipientHashOf } = deps
-  const contract = { abi: verifierAbi } as const
 
   async function countsAt(epochs: readonly Epoch[], block: string): Promise<readonly BatchCount[]> {
     const hashes = epochs.map(recipientHashOf)
@@ -39,22 +38,14 @@ export function createBatchCounts(deps: {
     args: { readonly recipientHash: bigint; readonly submitter?: Address },
     fromBlock: bigint,
   ): Promise<(CountedBatch & ForeignCount)[]> {
-    const topics = encodeEventTopics({ ...contract, eventName: 'BatchCounted', args }) as string[]
-    const blocks = { fromBlock: Number(fromBlock), spanBlocksMax: deps.logSpanBlocksMax }
-    const found: (CountedBatch & ForeignCount)[] = []
-    for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
-      const parsed = wellFormed('eth_getLogs', () =>
-        parseEventLogs({ ...contract, eventName: 'BatchCounted', logs: logs as never }),
-      )
-      for (const { args: batch, transactionHash, blockNumber } of parsed) {
-        const txHash = parseTxHash(transactionHash)
-        const [start, end] = [BigInt(batch.start), BigInt(batch.end)]
-        const { counted, submitter: by } = batch
-        if (txHash)
-          found.push({ txHash, blockNumber: BigInt(blockNumber ?? 0), start, end, counted, submitter: by })
-      }
-    }
-    return found
+    const wanted = { address: verifier, abi: verifierAbi, eventName: 'BatchCounted', args } as const
+    const batches = await readEvents(deps, { ...wanted, fromBlock: Number(fromBlock) })
+    return batches.flatMap(({ args: batch, transactionHash, blockNumber }) => {
+      const txHash = parseTxHash(transactionHash)
+      const { counted, submitter } = batch
+      const [start, end] = [BigInt(batch.start), BigInt(batch.end)]
+      return txHash ? [{ txHash, blockNumber: BigInt(blockNumber ?? 0), start, end, counted, submitter }] : []
+    })
   }
 
   return {
