@@ -3,10 +3,7 @@ import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { inTime } from '@svc-zerc20/protocol'
 import { privateKeyToAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
-import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
-import type { Secrets } from '../config/secrets/secrets.js'
-import type { Profile } from '../config/settings.js'
 import { sweepPaceOf } from '../config/settings.js'
 import { type Loop, startLoop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
@@ -18,19 +15,7 @@ import { createSentTransfers } from '../sending/fees/sent-transfers.js'
 import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
 import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
-import type { OpenLedger } from '../store/open.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
-
-type FeesDeps = {
-  readonly config: Config
-  readonly profile: Profile
-  readonly secrets: Secrets
-  readonly chainSide: ChainSide
-  readonly ledger: OpenLedger['ledger']
-  readonly clock: Clock
-  readonly telemetry: Telemetry
-}
+import type { Parts } from './parts.js'
 
 export type FeesSide = FeeControl & {
   /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
@@ -53,28 +38,28 @@ async function weiOf(
   return wei === 'late' ? undefined : wei
 }
 
-export function createFeesSide(deps: FeesDeps): FeesSide {
-  const { config, profile, ledger, clock, telemetry } = deps
-  const treasury = wireTreasuryRelayer(deps)
+export function createFeesSide(parts: Parts): FeesSide {
+  const { config, profile, storage, chainSide, clock, telemetry } = parts
+  const treasury = wireTreasuryRelayer(parts)
   const terms = {
     ...sweepPaceOf(config),
     treasury: treasury.address,
     paymentsMax: limits.paymentsPerSweepMax,
   }
-  const sweeper = wireSweeper(deps, treasury, terms)
-  const splitter = wireSplitter(deps, terms)
+  const sweeper = wireSweeper(parts, treasury, terms)
+  const splitter = wireSplitter(parts, terms)
   let loop: Loop | undefined
   return {
     async view() {
       const address = config.fee?.splitter
       const isCustodial = config.fee !== undefined && address === undefined
-      const { tokenLabel } = deps.chainSide.deployment
-      const treasuryWei = isCustodial ? await weiOf(deps.chainSide.rpc, clock, treasury.address) : undefined
+      const { tokenLabel } = chainSide.deployment
+      const treasuryWei = isCustodial ? await weiOf(chainSide.rpc, clock, treasury.address) : undefined
       return {
         ...(await sweeper.view()),
         mode: config.fee === undefined ? 'none' : address === undefined ? 'custodial' : 'split',
         terms,
-        swept: await ledger.swept(),
+        swept: await storage.ledger.swept(),
         ...(treasuryWei !== undefined && { treasuryWei }),
         ...(tokenLabel && { token: tokenLabel }),
         ...(splitter && address !== undefined && { splitter: { address, ...splitter.view() } }),
@@ -105,7 +90,7 @@ export function createFeesSide(deps: FeesDeps): FeesSide {
 const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
 /** The treasury's key has txNonces and a queue of its own. */
-function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: FeesDeps): Relayer {
+function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: Parts): Relayer {
   const { rpc, chain, gasPrices, deployment } = chainSide
   return createRelayer({
     rpc,
@@ -123,7 +108,7 @@ function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: F
 }
 
 function wireSweeper(
-  { config, chainSide, ledger, clock, telemetry }: FeesDeps,
+  { config, chainSide, storage: { ledger }, clock, telemetry }: Parts,
   relayer: Relayer,
   terms: SweepTerms,
 ): Sweeper {
@@ -145,7 +130,7 @@ function wireSweeper(
 
 /** Undefined without a splitter. */
 function wireSplitter(
-  { config, chainSide, ledger, clock, telemetry }: FeesDeps,
+  { config, chainSide, storage: { ledger }, clock, telemetry }: Parts,
   { minAmount, intervalMs }: SweepTerms,
 ): Splitter | undefined {
   const splitter = config.fee?.splitter

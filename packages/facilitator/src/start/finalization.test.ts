@@ -8,7 +8,8 @@ import { createMemoryLedger } from '../../test/ledger.js'
 import { parseConfig } from '../config/config.js'
 import { paceOf, profileOf } from '../config/settings.js'
 import type { LogEvent } from '../telemetry/events.js'
-import { createFinalization, type FinalizationDeps } from './finalization.js'
+import { createFinalization } from './finalization.js'
+import type { Parts } from './parts.js'
 
 /** A daemon that signed a mint in its last run, on a chain that nobody may ask. */
 async function setup(profile: string, zerc20 = '', listen = '') {
@@ -31,12 +32,13 @@ async function setup(profile: string, zerc20 = '', listen = '') {
     config,
     profile: profileOf(config),
     chainSide: { rpc: {}, chain: {}, relayer, mintSender: relayer, deployment },
-    ledger,
+    secrets: {},
+    storage: { ledger },
     seed: new Uint8Array(32),
     clock,
     random: { bytes: (length: number) => new Uint8Array(length) },
     telemetry: { log: (event: LogEvent) => events.push(event) },
-  } as unknown as FinalizationDeps
+  } as unknown as Parts
   return { deps, events, resumed }
 }
 

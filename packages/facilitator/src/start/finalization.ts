@@ -1,17 +1,15 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { type Secret, SvcError } from '@svc-zerc20/protocol'
+import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
 import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
-import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
-import type { Profile } from '../config/settings.js'
 import { conditionsMissing, dustBelow, paceOf, whyOff } from '../config/settings.js'
 import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
@@ -19,7 +17,7 @@ import { startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
 import { resumeMints } from '../payment/finalize/send.js'
 import type { Loop } from '../payment/loop.js'
-import type { Clock, Minter } from '../payment/ports.js'
+import type { Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { createBatchProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
@@ -27,26 +25,9 @@ import { createMinter } from '../proving/minter.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
 import { createMintProofs } from '../proving/proofs.js'
-import type { OpenLedger } from '../store/open.js'
 import { createMintSchedule } from '../store/ports/schedule.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide } from './chain-side.js'
-
-export type FinalizationDeps = {
-  readonly config: Config
-  readonly profile: Profile
-  readonly chainSide: ChainSide
-  readonly ledger: OpenLedger['ledger']
-  readonly store: OpenLedger['store']
-  /** Where transfers are kept that nobody presented. */
-  readonly issued: IssuedStore
-  readonly seed: Uint8Array
-  readonly clock: Clock
-  readonly random: { bytes(length: number): Uint8Array }
-  readonly telemetry: Telemetry
-  /** Absent when the daemon proves everything itself. */
-  readonly deciderToken: Secret<string> | undefined
-}
+import type { Parts } from './parts.js'
 
 /** How many transfers are minted now, or why none is: a proof of its own mints the payment, or its epoch is not over. */
 export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
@@ -69,8 +50,9 @@ export type Finalization = {
   close(): Promise<void>
 }
 
-export async function createFinalization(deps: FinalizationDeps): Promise<Finalization> {
-  const { config, profile, chainSide, ledger, clock, telemetry } = deps
+export async function createFinalization(parts: Parts): Promise<Finalization> {
+  const { config, profile, chainSide, clock, telemetry } = parts
+  const { ledger } = parts.storage
   const report = telemetry.log
   const minter = createMinter({
     rpc: chainSide.rpc,
@@ -91,11 +73,11 @@ export async function createFinalization(deps: FinalizationDeps): Promise<Finali
     }
   }
   const { prover: own, ownTree, manifest } = await openProving(config)
-  const { deciderToken: token } = deps
+  const { deciderToken: token } = parts.secrets
   const decider = token && { url: config.network.decider_url, token, clock, report }
   const prover: ProverWithDecider = decider ? await withDecider(own, manifest, decider) : own
   const indexer = wireIndexer(config)
-  const finalize = wireFinalize(deps, minter, { prover, ownTree, indexer })
+  const finalize = wireFinalize(parts, minter, { prover, ownTree, indexer })
   let loop: Loop | undefined
   return {
     off,
@@ -200,7 +182,7 @@ function wireBatchCounts(
 }
 
 function wireFinalize(
-  deps: FinalizationDeps,
+  parts: Parts,
   minter: Minter,
   {
     prover,
@@ -208,12 +190,12 @@ function wireFinalize(
     indexer,
   }: { readonly prover: Prover; readonly ownTree: OwnTree; readonly indexer: Indexer },
 ): Finalize {
-  const { config, chainSide, ledger, clock, random, telemetry } = deps
+  const { config, chainSide, storage, seed, clock, random, telemetry } = parts
   const pace = paceOf(config)
   const { network, finalize, settlement } = config
-  const { found, mark, followedLeaves } = deps.issued
+  const { found, mark, followedLeaves } = storage.issued
   const proving = {
-    secretsOf: createBurnSecrets(deps.seed, config),
+    secretsOf: createBurnSecrets(seed, config),
     paths: createMerklePaths({ indexer, ownTree, report: telemetry.log }),
     prover,
     verifier: network.verifier,
@@ -221,12 +203,12 @@ function wireFinalize(
     batchGas: limits.mintGas,
   }
   return createFinalize({
-    ledger,
-    verifier: wireVerifier(config, chainSide, deps.seed),
+    ledger: storage.ledger,
+    verifier: wireVerifier(config, chainSide, seed),
     reread: createRereadBurn(chainSide),
     prove: createMintProofs(proving),
     batches: {
-      ...wireBatchCounts(config, chainSide, deps.seed),
+      ...wireBatchCounts(config, chainSide, seed),
       ...{ found, mark, followedLeaves },
       countsBeside: settlement.mint_second_transfers,
       dustBelow: dustBelow(config),
@@ -238,7 +220,7 @@ function wireFinalize(
     clock,
     report: telemetry.log,
     schedule: createMintSchedule({
-      store: deps.store,
+      store: storage.store,
       clock,
       delayMs: () => fraction(random) * pace.delayMaxMs,
       retryMs: pace.retryMs,

@@ -5,14 +5,10 @@ import { createFollow, type Follow } from '../chain/transfers/follow.js'
 import { createTransferRound, startTransferLoop } from '../chain/transfers/round.js'
 import { createStuckCount, createStuckTransfers, type StuckTransfers } from '../chain/transfers/stuck.js'
 import { createTokenChain } from '../chain/transfers/token-chain.js'
-import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { dustBelow, foundDepth, issuedRetentionSeconds } from '../config/settings.js'
 import type { Loop } from '../payment/loop.js'
-import type { Clock } from '../payment/ports.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
-import type { Storage } from './storage.js'
+import type { Parts } from './parts.js'
 
 export type Following = {
   readonly stuck: StuckTransfers
@@ -21,19 +17,11 @@ export type Following = {
   close(): Promise<void>
 }
 
-type FollowingDeps = {
-  readonly config: Config
-  readonly chainSide: ChainSide
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly telemetry: Telemetry
-}
-
-export function createFollowing(deps: FollowingDeps): Following {
-  const { config, clock, telemetry } = deps
-  const store = deps.storage.issued
-  const follow = wireFollow(deps)
-  const account = wireAccount(deps)
+export function createFollowing(parts: Parts): Following {
+  const { config, clock, telemetry } = parts
+  const store = parts.storage.issued
+  const follow = wireFollow(parts)
+  const account = wireAccount(parts)
   const stuck = createStuckTransfers({ store, clock })
   const stuckCount = createStuckCount({ stuck, clock, everyMs: limits.stuckCountedEveryMs })
   const retentionSeconds = issuedRetentionSeconds(config)
@@ -63,7 +51,7 @@ export function createFollowing(deps: FollowingDeps): Following {
   }
 }
 
-function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingDeps): Follow {
+function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Follow {
   const { network, zerc20 } = config
   const { issued, ledger } = storage
   return createFollow({
@@ -78,7 +66,7 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: FollowingD
   })
 }
 
-const wireAccount = ({ config, chainSide, storage, clock, telemetry }: FollowingDeps): AccountTransfers =>
+const wireAccount = ({ config, chainSide, storage, clock, telemetry }: Parts): AccountTransfers =>
   createAccountTransfers({
     store: storage.issued,
     ledger: storage.ledger,

@@ -1,7 +1,5 @@
 /** The participants' side of the payment history: tokens, wallet login, statements, and the routes that use them. */
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config/config.js'
-import type { Secrets } from '../config/secrets/secrets.js'
 import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
 import { createWalletLogin } from '../history/identity/wallet-login.js'
@@ -11,10 +9,7 @@ import { historyRoutes } from '../http/history/api.js'
 import { historyGuard } from '../http/history/door.js'
 import { registerRoutes } from '../http/route.js'
 import type { PathGuard } from '../http/server.js'
-import type { Clock } from '../payment/ports.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
-import type { History } from './storage.js'
+import type { Parts } from './parts.js'
 
 export type HistorySide = (admission: Admission) => {
   readonly guard: PathGuard
@@ -22,31 +17,24 @@ export type HistorySide = (admission: Admission) => {
 }
 
 /** Undefined when no history is attached. Throws `SvcError('issuer_unusable')` for an issuer that cannot issue. */
-export async function createHistorySide(deps: {
-  readonly config: Config
-  readonly secrets: Secrets
-  readonly history: History | undefined
-  readonly chainSide: Pick<ChainSide, 'deployment' | 'rpc'>
-  readonly clock: Clock
-  readonly random: { bytes(length: number): Uint8Array }
-  readonly telemetry: Pick<Telemetry, 'log'>
-}): Promise<HistorySide | undefined> {
-  const { config, history, clock, random } = deps
-  const settings = deps.secrets.history
+export async function createHistorySide(parts: Parts): Promise<HistorySide | undefined> {
+  const { config, clock, random } = parts
+  const { history } = parts.storage
+  const settings = parts.secrets.history
   if (!settings || !history) return undefined
   const { participants, issuer } = settings
-  const { chainId, token, tokenLabel, treasury } = deps.chainSide.deployment
+  const { chainId, token, tokenLabel, treasury } = parts.chainSide.deployment
   const url = historyUrlOf(config)
   const tokens = createTokens({ settings, url, clock, random })
   const login = settings.hasWalletLogin
-    ? createWalletLogin({ participants, url, chainId, tokens, rpc: deps.chainSide.rpc, clock, random })
+    ? createWalletLogin({ participants, url, chainId, tokens, rpc: parts.chainSide.rpc, clock, random })
     : undefined
   const statements =
     issuer &&
     (await createStatements({
       settings: issuer,
       money: { chainId, token },
-      ...{ clock, random, log: deps.telemetry.log },
+      ...{ clock, random, log: parts.telemetry.log },
     }))
   return (admission) => {
     const api = {

@@ -5,8 +5,6 @@ import type { Addresses } from '../addresses/addresses.js'
 import { createChainProbe } from '../chain/probe.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
-import type { Secrets } from '../config/secrets/secrets.js'
-import type { Profile } from '../config/settings.js'
 import { mintSettingsOf, sellerKey, sellerRatesOf } from '../config/settings.js'
 import { adminRoutes } from '../http/admin/api.js'
 import { adminGuard, createAdminAuth } from '../http/admin/auth.js'
@@ -27,22 +25,14 @@ import { createServer, type PathGuard } from '../http/server.js'
 import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
-import type { Clock } from '../payment/ports.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
 import type { FeesSide } from './fees.js'
 import type { Finalization } from './finalization.js'
 import type { Following } from './following.js'
 import type { HistorySide } from './history-side.js'
+import type { Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
-import type { Storage } from './storage.js'
 
-type HttpSideDeps = {
-  readonly config: Config
-  readonly secrets: Secrets
-  readonly profile: Profile
-  readonly chainSide: ChainSide
-  readonly storage: Storage
+type HttpSideDeps = Parts & {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
   readonly finalization: Finalization
@@ -50,8 +40,6 @@ type HttpSideDeps = {
   readonly fees: FeesSide
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
-  readonly clock: Clock
-  readonly telemetry: Telemetry
 }
 
 export function createHttpSide(deps: HttpSideDeps): FastifyInstance {

@@ -3,11 +3,10 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { createTickets } from '../addresses/tickets.js'
 import { createSignerThread } from '../chain/signers/signer-thread.js'
 import { createSigners } from '../chain/signers/signers.js'
-import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { feeTermsOf } from '../config/settings.js'
 import { createIssueChallenge, type IssueChallenge } from '../payment/issue/challenge.js'
-import type { AddressSource, Burner, Clock } from '../payment/ports.js'
+import type { AddressSource, Burner } from '../payment/ports.js'
 import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { createExamine } from '../payment/settle/examine.js'
 import { createPayerWaits } from '../payment/settle/payer-waits.js'
@@ -17,9 +16,7 @@ import { createVerify, type Verify } from '../payment/settle/verify.js'
 import { createStatus, type Status } from '../payment/status.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
-import type { OpenLedger } from '../store/open.js'
-import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
+import type { Parts } from './parts.js'
 
 export type PaymentFlow = {
   readonly issueChallenge: IssueChallenge
@@ -33,21 +30,14 @@ export type PaymentFlow = {
   close(): Promise<void>
 }
 
-export async function createPaymentFlow(deps: {
-  readonly config: Config
-  readonly chainSide: ChainSide
-  readonly ledger: OpenLedger['ledger']
-  readonly addresses: AddressSource
-  readonly seed: Uint8Array
-  readonly clock: Clock
-  readonly telemetry: Telemetry
-}): Promise<PaymentFlow> {
-  const { config, chainSide, ledger, addresses, clock } = deps
+export async function createPaymentFlow(parts: Parts, addresses: AddressSource): Promise<PaymentFlow> {
+  const { config, chainSide, clock } = parts
+  const { ledger } = parts.storage
   const { chain, deployment } = chainSide
-  const { log } = deps.telemetry
+  const { log } = parts.telemetry
   const { settlement } = config
   const closing = new AbortController()
-  const tickets = createTickets(deps.seed)
+  const tickets = createTickets(parts.seed)
   const signerThread = createSignerThread({
     questionsMax: limits.signersPerMessageMax,
     messagesInFlightMax: limits.signerMessagesInFlightMax,
@@ -67,7 +57,7 @@ export async function createPaymentFlow(deps: {
   })
   const draining = new AbortController()
   const burns = createBurns({
-    burner: wireBurner(deps, closing.signal),
+    burner: wireBurner(parts, closing.signal),
     ledger,
     payerWaits,
     clock,
@@ -125,7 +115,7 @@ export async function createPaymentFlow(deps: {
 }
 
 function wireBurner(
-  { config, chainSide, ledger, clock, telemetry }: Parameters<typeof createPaymentFlow>[0],
+  { config, chainSide, storage: { ledger }, clock, telemetry }: Parts,
   closing: AbortSignal,
 ): Burner {
   const { rpc, chain, relayer, deployment } = chainSide

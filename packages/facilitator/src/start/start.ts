@@ -44,31 +44,19 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { acceptJournal = false } = options
   const storage = await openStorage({ config, clock, log, seed, acceptJournal, history: secrets.history })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+  const parts = { config, secrets, profile, storage, chainSide, seed, clock, random, telemetry }
   const { relayer, minter, rpc, deployment } = chainSide
-  const { history, ledger, id: ledgerId } = storage
+  const { id: ledgerId } = storage
   const historySide = await acceptCopy(storage, rpc, log)
     .then(() => assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy }))
-    .then(() => createHistorySide({ config, secrets, history, chainSide, clock, random, telemetry }))
+    .then(() => createHistorySide(parts))
     .catch((error) => storage.close().then(() => Promise.reject(error)))
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
-  const flow = await createPaymentFlow({ config, chainSide, ledger, addresses, seed, clock, telemetry })
-  const finalization = await createFinalization({
-    config,
-    profile,
-    chainSide,
-    ledger,
-    store: storage.store,
-    issued: storage.issued,
-    seed,
-    clock,
-    random,
-    telemetry,
-    deciderToken: secrets.deciderToken,
-  })
-
-  const following = createFollowing({ config, chainSide, storage, clock, telemetry })
-  const fees = createFeesSide({ config, profile, secrets, chainSide, ledger, clock, telemetry })
+  const flow = await createPaymentFlow(parts, addresses)
+  const finalization = await createFinalization(parts)
+  const following = createFollowing(parts)
+  const fees = createFeesSide(parts)
 
   await finalization.resumeMints()
   await fees.resume()
@@ -76,21 +64,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   await Promise.all([relayer.start(), minter?.start()])
   if (profile.acceptsPayments) await flow.resume.restartClaims()
 
-  const app = createHttpSide({
-    historySide,
-    config,
-    secrets,
-    profile,
-    chainSide,
-    storage,
-    addresses,
-    flow,
-    finalization,
-    following,
-    fees,
-    clock,
-    telemetry,
-  })
+  const app = createHttpSide({ ...parts, historySide, addresses, flow, finalization, following, fees })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
   const telling = new AbortController()

@@ -1,0 +1,20 @@
+/** The parts that the others are wired to. */
+import type { Config } from '../config/config.js'
+import type { Secrets } from '../config/secrets/secrets.js'
+import type { Profile } from '../config/settings.js'
+import type { Clock } from '../payment/ports.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import type { ChainSide } from './chain-side.js'
+import type { Storage } from './storage.js'
+
+export type Parts = {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly profile: Profile
+  readonly storage: Storage
+  readonly chainSide: ChainSide
+  readonly seed: Uint8Array
+  readonly clock: Clock
+  readonly random: { bytes(length: number): Uint8Array }
+  readonly telemetry: Telemetry
+}
