@@ -6,10 +6,10 @@ import { stoppedClock } from '../../../test/support/clocks.js'
 import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../src/payment/epochs/epoch.js'
 import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.js'
 import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.js'
-import type { PaymentEvent } from '../src/payment/report.js'
 import type { MintStep } from '../src/payment/finalize/round.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
+import type { PaymentEvent } from '../src/payment/report.js'
 import { createMintSchedule } from '../src/store/ports/schedule.js'
 import {
   addressOf,

@@ -9,17 +9,6 @@ import type { AddressMiner } from './miner.js'
 
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
-export type AddressMaker = {
-  /** A new address. Throws when the miner fails. */
-  mine(): Promise<ReadyAddress>
-  /**
-   * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
-   * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none of these
-   * addresses handed out.
-   */
-  restore(stored: ReadyAddress): ReadyAddress | undefined
-}
-
 /** Throws when the terms can make no address at all. */
 export function createAddressMaker(deps: {
   readonly terms: AddressTerms
@@ -28,17 +17,23 @@ export function createAddressMaker(deps: {
   readonly clock: { now(): number }
   /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
-}): AddressMaker {
+}) {
   const { terms, miner, random, clock, epochAt } = deps
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
-    async mine() {
+    /** A new address. Throws when the miner fails. */
+    async mine(): Promise<ReadyAddress> {
       const challengeNonce = hexOf(random.bytes(32)) as ChallengeNonce
       const epoch = epochAt && { epoch: epochAt(clock.now()) }
       const mined = await mineAddress(miner, { ...terms, challengeNonce, ...epoch })
       return { challengeNonce, ...mined, powBits: terms.powBits, ...epoch }
     },
-    restore(stored) {
+    /**
+     * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
+     * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none
+     * of these addresses handed out.
+     */
+    restore(stored: ReadyAddress): ReadyAddress | undefined {
       const { challengeNonce, powNonce, powBits, epoch } = stored
       const today = epoch && epochAt?.(epoch.start * 1000)
       const isOfEpochs = today !== undefined && today.start === epoch?.start && today.ledger === epoch.ledger

@@ -14,24 +14,7 @@ export type AddressStore = {
   drop(nonces: readonly Hex[]): Promise<void>
 }
 
-export type AddressStock = {
-  size(): number
-  /** Those of them that are reserved for nobody. */
-  common(): number
-  /** Callers that wait. */
-  waiting(): number
-  /** Takes over the addresses of the store that are still valid. Call it once, first. */
-  open(): Promise<void>
-  /** Adds a new address, and serves callers that wait. */
-  addMined(address: ReadyAddress): void
-  /** An address, when the caller's share allows one. */
-  takeFor(key: string): ReadyAddress | undefined
-  readonly wait: WaitLine<ReadyAddress>['join']
-  /** Takes back an address from a caller. */
-  putBack(address: ReadyAddress, key: string): void
-  /** Sends every waiting caller away without an address. */
-  dismiss(): void
-}
+export type AddressStock = ReturnType<typeof createAddressStock>
 
 export function createAddressStock(deps: {
   /** Without a store the addresses end with the process. */
@@ -41,7 +24,7 @@ export function createAddressStock(deps: {
   readonly shares: ShareTerms
   readonly targetSize: number
   readonly onError: (error: unknown) => void
-}): AddressStock {
+}) {
   const { store, clock, restore, shares, targetSize, onError } = deps
   const ready: ReadyAddress[] = []
   const line = createWaitLine<ReadyAddress>(clock)
@@ -73,9 +56,12 @@ export function createAddressStock(deps: {
 
   return {
     size: () => ready.length,
+    /** Those of them that are reserved for nobody. */
     common: () => commonOf(shares, held, ready.length),
+    /** Callers that wait. */
     waiting: line.length,
-    async open() {
+    /** Takes over the addresses of the store that are still valid. Call it once, first. */
+    async open(): Promise<void> {
       const stored = (await store?.load()) ?? []
       const valid = stored.flatMap((each) => restore(each) ?? [])
       const kept = new Set<Hex>(valid.map(({ challengeNonce }) => challengeNonce))
@@ -84,7 +70,8 @@ export function createAddressStock(deps: {
       ready.push(...valid)
       serveLine()
     },
-    addMined(address) {
+    /** Adds a new address, and serves callers that wait. */
+    addMined(address: ReadyAddress): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)
       ready.push(address)
@@ -92,13 +79,15 @@ export function createAddressStock(deps: {
       takers.shift()
       serveLine()
     },
-    takeFor(key) {
+    /** An address, when the caller's share allows one. */
+    takeFor(key: string): ReadyAddress | undefined {
       const address = rank(key) === undefined ? undefined : ready.shift()
       if (address) took(key)
       return address
     },
     wait: line.join,
-    putBack(address, key) {
+    /** Takes back an address from a caller. */
+    putBack(address: ReadyAddress, key: string): void {
       ready.push(address)
       const place = takers.lastIndexOf(key)
       if (place >= 0) takers.splice(place, 1)

@@ -45,31 +45,18 @@ export type LensBlock = { readonly timestamp: UnixSeconds; readonly number: bigi
 export const isBefore = (a: LensBlock, b: LensBlock): boolean =>
   a.timestamp < b.timestamp || a.number < b.number
 
-export type Lens = {
-  /**
-   * The call that reads the balances of burn addresses, for callers that combine it with others in one round
-   * trip.
-   */
-  balancesCall(addresses: readonly Address[]): RpcCall
-  /** Throws when the node answers for another chain. */
-  readBalances(answer: RpcAnswer | undefined): {
-    readonly timestamp: UnixSeconds
-    readonly balances: readonly bigint[]
-  }
-  permits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]>
-  /** The block that the lens last read. */
-  viewedAt(): LensBlock
-}
+export type Lens = ReturnType<typeof createLens>
 
 export function createLens(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly token: Address
   readonly helper: Address | undefined
   readonly chainId: number
-}): Lens {
+}) {
   const { rpc, token, helper = zeroAddress } = deps
   let viewedAt: LensBlock = { timestamp: 0 as UnixSeconds, number: 0n }
 
+  /** Throws when the node answers for another chain. */
   function read(answer: RpcAnswer | undefined) {
     const [timestamp, number, chainId, permits, balances] = decode(resultOf('eth_call', answer))
     if (chainId !== BigInt(deps.chainId)) {
@@ -80,9 +67,10 @@ export function createLens(deps: {
   }
 
   return {
-    balancesCall: (addresses) => callOf(token, helper, [], addresses),
+    /** Reads the balances of burn addresses, for callers that combine it with others in one round trip. */
+    balancesCall: (addresses: readonly Address[]) => callOf(token, helper, [], addresses),
     readBalances: read,
-    async permits(queries) {
+    async permits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]> {
       const [answer] = await rpc.batch([callOf(token, helper, queries, [])])
       const { timestamp, permits } = read(answer)
       return permits.map(({ nonce, balance, allowance, executed, code }) => ({
@@ -94,6 +82,7 @@ export function createLens(deps: {
         payerIsContract: code === contractCode,
       }))
     },
+    /** The block that was last read. */
     viewedAt: () => viewedAt,
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Whether the chain answers, and what the relayer and the minter can pay. A probe is one round trip, and there is at most
- * one in `freshMs`, however many ask. While nobody asks, the node is not probed.
+ * one in `limits.probeFreshMs`, however many ask. While nobody asks, the node is not probed.
  *
  * A slow node is not down. While its answer is on the way, the last view counts: payments
  * wait for the node just as long, and succeed. A node is down when it refuses several times in a row, or when
@@ -8,6 +8,7 @@
  */
 import { type JsonRpc, latestCall, quantityOf, readTimedBlock } from '@svc-zerc20/evm'
 import { type Address, inTime, SvcError } from '@svc-zerc20/protocol'
+import { limits } from '../config/limits.js'
 import type { Clock } from '../payment/ports.js'
 
 export type ChainView =
@@ -26,12 +27,7 @@ export type ChainView =
     }
   | { readonly reachable: false }
 
-export type ChainProbe = {
-  /** Resolves within `waitMs`; not older than `freshMs` unless the node is slow. */
-  look(): Promise<ChainView>
-  /** The last view, however old; undefined before the first look. */
-  last(): ChainView | undefined
-}
+export type ChainProbe = ReturnType<typeof createChainProbe>
 
 const attemptsMax = 4
 const attemptPauseMs = 50
@@ -42,11 +38,9 @@ export function createChainProbe(deps: {
   /** The account that sends mints, when it is not the relayer. */
   minter?: Address | undefined
   clock: Clock
-  freshMs: number
-  waitMs: number
   /** Hears of every answer. */
-  onAnswer?: (view: Extract<ChainView, { reachable: true }>) => void
-}): ChainProbe {
+  onAnswer: (view: Extract<ChainView, { reachable: true }>) => void
+}) {
   const { rpc, clock } = deps
   let seen: { readonly view: ChainView; readonly atMs: number } | undefined
   let asking: Promise<ChainView> | undefined
@@ -77,11 +71,11 @@ export function createChainProbe(deps: {
 
   /** A node that fails now and then is asked again at once, as every other part of the daemon does. */
   async function askAgain(): Promise<ChainView> {
-    const giveUpAtMs = clock.now() + deps.waitMs
+    const giveUpAtMs = clock.now() + limits.probeWaitMs
     for (let attempt = 1; ; attempt++) {
       try {
         const view = await ask()
-        deps.onAnswer?.(view)
+        deps.onAnswer(view)
         return view
       } catch {
         // Other users of the node report its failures. Here a failure is the answer.
@@ -99,15 +93,17 @@ export function createChainProbe(deps: {
   }
 
   return {
-    async look() {
+    /** Resolves within `limits.probeWaitMs`; not older than `limits.probeFreshMs` unless the node is slow. */
+    async look(): Promise<ChainView> {
       const ageMs = seen ? clock.now() - seen.atMs : -1
       // A clock that was set back makes every view look new.
-      if (!asking && seen && ageMs >= 0 && ageMs < deps.freshMs) return seen.view
+      if (!asking && seen && ageMs >= 0 && ageMs < limits.probeFreshMs) return seen.view
       asking ??= askOnce()
-      const view = await inTime(asking, deps.waitMs, clock)
+      const view = await inTime(asking, limits.probeWaitMs, clock)
       if (view !== 'late') return view
       return seen?.view ?? { reachable: false }
     },
+    /** The last view, however old; undefined before the first look. */
     last: () => seen?.view,
   }
 }

@@ -13,6 +13,7 @@ import {
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
+import { limits } from '../config/limits.js'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
 
@@ -49,10 +50,6 @@ export function createVerifier(deps: {
   }
   /** Blocks, its own included, after which a mint counts. */
   readonly confirmations: number
-  /** Payments asked for in one batch. */
-  readonly statesPerBatch: number
-  /** Blocks in one question for logs; fewer while the node refuses. */
-  readonly logSpanBlocksMax: number
 }): MintVerifier {
   const { rpc, verifier, secretsOf } = deps
 
@@ -84,8 +81,8 @@ export function createVerifier(deps: {
 
     async mintStates(payments) {
       const states: MintState[] = []
-      for (let from = 0; from < payments.length; from += deps.statesPerBatch) {
-        states.push(...(await someStates(payments.slice(from, from + deps.statesPerBatch))))
+      for (let from = 0; from < payments.length; from += limits.mintStatesPerBatch) {
+        states.push(...(await someStates(payments.slice(from, from + limits.mintStatesPerBatch))))
       }
       return states
     },
@@ -97,7 +94,7 @@ export function createVerifier(deps: {
         eventName: 'Teleport',
         args: { to: challenge.treasury },
       }) as string[]
-      const blocks = { fromBlock: Number(burn.blockNumber), spanBlocksMax: deps.logSpanBlocksMax }
+      const blocks = { fromBlock: Number(burn.blockNumber), spanBlocksMax: limits.logSpanBlocksMax }
       for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
         const mint = mintIn(logs, tweak)
         if (mint) return mint

@@ -79,7 +79,9 @@ export const paymentEvents = {
   'finalize.on': info('This daemon mints accepted payments.', {
     artifacts: field<string>('the folder of the proving keys'),
   }),
-  'finalize.off': warn('This daemon mints nothing. Accepted payments wait.', { reason: field<string>('why') }),
+  'finalize.off': warn('This daemon mints nothing. Accepted payments wait.', {
+    reason: field<string>('why'),
+  }),
   'finalize.waiting': warn('Payments wait for something that this daemon cannot fix.', {
     reason: field<string>('what they wait for'),
     payments: field<number>('how many'),

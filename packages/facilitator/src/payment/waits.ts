@@ -35,32 +35,26 @@ export type Wait = {
   readonly sinceMs: number
 }
 
-export type Waits = {
-  /** The start of the wait stays the same while the reason stays the same. */
-  set(nonce: ChallengeNonce, reason: WaitReason): void
-  /** From now on exactly these payments wait for this reason. Those that did before wait for `instead`. */
-  replace(reason: WaitReason, nonces: readonly ChallengeNonce[], instead: WaitReason): void
-  forget(nonce: ChallengeNonce): void
-  of(nonce: ChallengeNonce): Wait | undefined
-  /** How many payments wait for this reason, and since when the first of them waits. */
-  summary(reason: WaitReason): { readonly count: number; readonly sinceMs: number }
-}
+export type Waits = ReturnType<typeof createWaits>
 
-export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }): Waits {
+export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }) {
   const waits = new Map<ChallengeNonce, Wait>()
+  /** The start of the wait stays the same while the reason stays the same. */
   const set = (nonce: ChallengeNonce, reason: WaitReason) => {
     if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now() })
   }
   return {
     set,
-    replace(reason, nonces, instead) {
+    /** From now on exactly these payments wait for this reason. Those that did before wait for `instead`. */
+    replace(reason: WaitReason, nonces: readonly ChallengeNonce[], instead: WaitReason): void {
       const those = new Set(nonces)
       for (const [nonce, wait] of waits) if (wait.reason === reason && !those.has(nonce)) set(nonce, instead)
       for (const nonce of nonces) set(nonce, reason)
     },
-    forget: (nonce) => void waits.delete(nonce),
-    of: (nonce) => waits.get(nonce),
-    summary(reason) {
+    forget: (nonce: ChallengeNonce) => void waits.delete(nonce),
+    of: (nonce: ChallengeNonce) => waits.get(nonce),
+    /** How many payments wait for this reason, and since when the first of them waits. */
+    summary(reason: WaitReason) {
       const those = [...waits.values()].filter((wait) => wait.reason === reason)
       return {
         count: those.length,

@@ -148,8 +148,6 @@ export function wireVerifier(config: Config, chainSide: ChainSide, seed: Uint8Ar
     verifier: config.network.verifier,
     secretsOf: createBurnSecrets(seed, config),
     confirmations: config.finalize.confirmations,
-    statesPerBatch: limits.mintStatesPerBatch,
-    logSpanBlocksMax: limits.logSpanBlocksMax,
   })
 }
 

@@ -23,7 +23,7 @@ export function createFollowing(parts: Parts): Following {
   const follow = wireFollow(parts)
   const account = wireAccount(parts)
   const stuck = createStuckTransfers({ store, clock })
-  const stuckCount = createStuckCount({ stuck, clock, everyMs: limits.stuckCountedEveryMs })
+  const stuckCount = createStuckCount(stuck, clock)
   const retentionSeconds = issuedRetentionSeconds(config)
   const round = createTransferRound({
     store,
@@ -57,7 +57,7 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Fo
   return createFollow({
     store: issued,
     ledger,
-    chain: createTokenChain({ rpc: chainSide.rpc, token: network.token, ...limits }),
+    chain: createTokenChain(chainSide.rpc, network.token),
     generation: zerc20.generation,
     deployedBlock: network.deployed_block,
     depth: foundDepth(config),

@@ -133,8 +133,6 @@ function wireOperator(
     relayer: relayer.address,
     minter: minter?.address,
     clock,
-    freshMs: limits.probeFreshMs,
-    waitMs: limits.probeWaitMs,
     onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
   })
   const diskSpace = journalFigures() ? createDiskSpace(config.settlement.journal) : async () => undefined

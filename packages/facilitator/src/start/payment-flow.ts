@@ -5,32 +5,22 @@ import { createSignerThread } from '../chain/signers/signer-thread.js'
 import { createSigners } from '../chain/signers/signers.js'
 import { limits } from '../config/limits.js'
 import { feeTermsOf } from '../config/settings.js'
-import { createIssueChallenge, type IssueChallenge } from '../payment/issue/challenge.js'
+import { createIssueChallenge } from '../payment/issue/challenge.js'
 import type { AddressSource, Burner } from '../payment/ports.js'
-import { type Burns, createBurns } from '../payment/settle/burns.js'
+import { createBurns } from '../payment/settle/burns.js'
 import { createExamine } from '../payment/settle/examine.js'
 import { createPayerWaits } from '../payment/settle/payer-waits.js'
-import { createResume, type Resume } from '../payment/settle/resume.js'
-import { createSettle, type Settle } from '../payment/settle/settle.js'
-import { createVerify, type Verify } from '../payment/settle/verify.js'
-import { createStatus, type Status } from '../payment/status.js'
+import { createResume } from '../payment/settle/resume.js'
+import { createSettle } from '../payment/settle/settle.js'
+import { createVerify } from '../payment/settle/verify.js'
+import { createStatus } from '../payment/status.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
 import type { Parts } from './parts.js'
 
-export type PaymentFlow = {
-  readonly issueChallenge: IssueChallenge
-  readonly verify: Verify
-  readonly settle: Settle
-  readonly status: Status
-  readonly burns: Burns
-  readonly resume: Resume
-  /** Stops retries. Resolves when no burn is under way. */
-  drain(): Promise<void>
-  close(): Promise<void>
-}
+export type PaymentFlow = Awaited<ReturnType<typeof createPaymentFlow>>
 
-export async function createPaymentFlow(parts: Parts, addresses: AddressSource): Promise<PaymentFlow> {
+export async function createPaymentFlow(parts: Parts, addresses: AddressSource) {
   const { config, chainSide, clock } = parts
   const { ledger } = parts.storage
   const { chain, deployment } = chainSide
@@ -100,13 +90,13 @@ export async function createPaymentFlow(parts: Parts, addresses: AddressSource):
       receiptPollMs: settlement.receipt_poll_ms,
     }),
     status: createStatus({ ledger, clock }),
-    burns,
     resume: await createResume({ ledger, burns, examine, report: log }),
-    drain() {
+    /** Stops retries. Resolves when no burn is under way. */
+    drain(): Promise<void> {
       draining.abort()
       return burns.idle()
     },
-    async close() {
+    async close(): Promise<void> {
       draining.abort()
       closing.abort()
       await signerThread.close()
@@ -134,7 +124,6 @@ function wireBurner(
     clock,
     onRpcFailure: (err) => log({ event: 'rpc.failed', err }),
     closing,
-    limits,
   })
 }
 

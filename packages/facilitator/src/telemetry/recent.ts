@@ -13,22 +13,17 @@ export type TimelineEntry = {
   readonly company?: number
 }
 
-export type RecentEvents = {
-  hear(event: LogEvent): void
-  of(challengeNonce: string): readonly TimelineEntry[]
-}
-
 export function createRecentEvents(deps: {
   clock: Clock
   /** Payments whose events are kept; the oldest are forgotten first. */
   paymentsMax: number
   /** Events kept of one payment. Its first events are kept. */
   eventsPerPaymentMax: number
-}): RecentEvents {
+}) {
   const byNonce = createBoundedMap<string, TimelineEntry[]>(deps.paymentsMax)
 
   return {
-    hear(event) {
+    hear(event: LogEvent): void {
       if (!('challengeNonce' in event)) return
       const at = Math.floor(deps.clock.now() / 1000)
       const { challengeNonce } = event
@@ -46,6 +41,6 @@ export function createRecentEvents(deps: {
       }
     },
 
-    of: (challengeNonce) => byNonce.get(challengeNonce) ?? [],
+    of: (challengeNonce: string): readonly TimelineEntry[] => byNonce.get(challengeNonce) ?? [],
   }
 }

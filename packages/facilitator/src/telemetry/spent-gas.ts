@@ -4,27 +4,19 @@ import type { Clock } from '../payment/ports.js'
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'
 
-export type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
-
-export type SpentGas = {
-  hear(event: LogEvent): void
-  of(purpose: Purpose): Spent
-  /** Wei of the last 24 hours, or since the start. */
-  lastDay(purpose: Purpose): bigint
-}
-
+type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
 type Purpose = Extract<LogEvent, { event: 'relayer.mined' }>['purpose']
 
 const hourMs = 3_600_000
 
-export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Clock, 'now'>): SpentGas {
+export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Clock, 'now'>) {
   const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
   const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
   /** What each hour cost; older ones are dropped. */
   const hours: { readonly hour: number; readonly purpose: Purpose; wei: bigint }[] = []
   const hourNow = () => Math.floor(clock.now() / hourMs)
   return {
-    hear(event) {
+    hear(event: LogEvent): void {
       if (event.event !== 'relayer.mined') return
       const { purpose, gas, wei } = event
       const before = spent[purpose]
@@ -40,8 +32,9 @@ export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Cloc
       else hours.push({ hour, purpose, wei })
       metrics.count('svc_relayer_spent_wei_total', { purpose }, Number(wei))
     },
-    of: (purpose) => spent[purpose],
-    lastDay: (of) =>
+    of: (purpose: Purpose) => spent[purpose],
+    /** Wei of the last 24 hours, or since the start. */
+    lastDay: (of: Purpose) =>
       hours
         .filter(({ hour, purpose }) => purpose === of && hour > hourNow() - 24)
         .reduce((sum, { wei }) => sum + wei, 0n),

@@ -2,29 +2,21 @@
 import { limits } from '../config/limits.js'
 import { version } from '../package.js'
 import type { Clock } from '../payment/ports.js'
-import type { Log, LogWriter } from './events.js'
-import { createMetrics, type Metrics } from './metrics.js'
+import type { LogEvent, LogWriter } from './events.js'
+import { createMetrics } from './metrics.js'
 import { registerProcessVitals } from './process-vitals.js'
-import { createRecentEvents, type RecentEvents } from './recent.js'
-import { createSpentGas, type SpentGas } from './spent-gas.js'
+import { createRecentEvents } from './recent.js'
+import { createSpentGas } from './spent-gas.js'
 import { unlinked } from './unlinked.js'
 
-export type Telemetry = {
-  /** Receives every event. */
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly recent: RecentEvents
-  /** Gas costs of the relayer since the start. */
-  readonly spent: SpentGas
-  close(): void
-}
+export type Telemetry = ReturnType<typeof createTelemetry>
 
 export function createTelemetry(deps: {
   readonly log: LogWriter
   readonly clock: Clock
   /** Whether the log may show which payment a mint is for. */
   readonly linkMints: boolean
-}): Telemetry {
+}) {
   const { clock } = deps
   const metrics = createMetrics()
   const recent = createRecentEvents({
@@ -36,7 +28,8 @@ export function createTelemetry(deps: {
   const vitals = registerProcessVitals(metrics)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
   return {
-    log(event) {
+    /** Receives every event. */
+    log(event: LogEvent): void {
       deps.log(deps.linkMints ? event : unlinked(event))
       metrics.hear(event)
       recent.hear(event)
@@ -44,6 +37,7 @@ export function createTelemetry(deps: {
     },
     metrics,
     recent,
+    /** Gas costs of the relayer since the start. */
     spent,
     close: vitals.close,
   }

@@ -8,19 +8,7 @@ import type { Log } from '../../telemetry/events.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { TokenBlock, TokenChain } from './token-chain.js'
 
-export type Cursor = {
-  /** The block to go on from. `target` when nothing was issued yet: nobody can have paid us before it. */
-  start(target: TokenBlock): Promise<FollowedBlock>
-  /**
-   * Throws `SvcError('node_behind')` when the node has no block at that height, because nothing is known
-   * then.
-   */
-  isOnChain(block: Checkpoint): Promise<boolean>
-  /** Everything up to this block is followed. */
-  advance(block: Checkpoint): Promise<void>
-  /** Goes back to the newest block before `known` that is still on the chain. Transfers read twice are kept once. */
-  rewind(known: FollowedBlock): Promise<void>
-}
+export type Cursor = ReturnType<typeof createCursor>
 
 export function createCursor(deps: {
   readonly store: Pick<IssuedStore, 'followed' | 'setFollowed' | 'firstBlock' | 'dropTransfersAfter'>
@@ -28,7 +16,7 @@ export function createCursor(deps: {
   /** A block at or before the token's first transfer. */
   readonly deployedBlock: number
   readonly report: Log
-}): Cursor {
+}) {
   const { store, chain, deployedBlock } = deps
 
   /** The block before the first one that can hold a transfer to us; undefined when nothing was issued. */
@@ -37,6 +25,7 @@ export function createCursor(deps: {
     return first === undefined ? undefined : { number: Math.max(deployedBlock, Number(first)) - 1 }
   }
 
+  /** Throws `SvcError('node_behind')` when the node has no block at that height, because nothing is known then. */
   async function isOnChain({ number, hash }: Checkpoint): Promise<boolean> {
     if (hash === undefined) return true
     const block = await chain.block(number)
@@ -50,13 +39,18 @@ export function createCursor(deps: {
   }
 
   return {
-    start: async (target) => (await store.followed()) ?? (await beforeFirst()) ?? target,
+    /** The block to go on from. `target` when nothing was issued yet: nobody can have paid us before it. */
+    start: async (target: TokenBlock): Promise<FollowedBlock> =>
+      (await store.followed()) ?? (await beforeFirst()) ?? target,
 
     isOnChain,
 
-    advance: async (block) => store.setFollowed(withCheckpoints(await store.followed(), block)),
+    /** Everything up to this block is followed. */
+    advance: async (block: Checkpoint): Promise<void> =>
+      store.setFollowed(withCheckpoints(await store.followed(), block)),
 
-    async rewind(known) {
+    /** Goes back to the newest block before `known` that is still on the chain. Transfers read twice are kept once. */
+    async rewind(known: FollowedBlock): Promise<void> {
       const older = checkpointsOf(known).filter(({ number }) => number < known.number)
       const from = await newestOnChain(older)
       const start = from ?? (await beforeFirst()) ?? { number: deployedBlock - 1 }

@@ -1,4 +1,5 @@
 /** Money at issued addresses that single proofs do not bring, for the operator. */
+import { limits } from '../../config/limits.js'
 import { countedOf, type StuckAddress, unmintedOf } from '../../payment/found/judge-transfers.js'
 import type { Clock } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
@@ -30,24 +31,16 @@ export function createStuckTransfers(deps: {
   }
 }
 
-export type StuckCount = {
-  /** Counts again unless there is a recent count: counting reads every transfer that is kept. */
-  refresh(): Promise<void>
-  last(): number
-}
+export type StuckCount = ReturnType<typeof createStuckCount>
 
-export function createStuckCount(deps: {
-  readonly stuck: StuckTransfers
-  readonly clock: Pick<Clock, 'now'>
-  readonly everyMs: number
-}): StuckCount {
-  const { clock } = deps
+export function createStuckCount(stuck: StuckTransfers, clock: Pick<Clock, 'now'>) {
   let count = 0
   let countedAtMs = Number.NEGATIVE_INFINITY
   return {
-    async refresh() {
-      if (clock.now() - countedAtMs < deps.everyMs) return
-      count = (await deps.stuck(Number.POSITIVE_INFINITY)).length
+    /** Counts again unless there is a recent count: counting reads every transfer that is kept. */
+    async refresh(): Promise<void> {
+      if (clock.now() - countedAtMs < limits.stuckCountedEveryMs) return
+      count = (await stuck(Number.POSITIVE_INFINITY)).length
       countedAtMs = clock.now()
     },
     last: () => count,

@@ -12,6 +12,7 @@ import {
 } from '@svc-zerc20/evm'
 import { type Address, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem/utils'
+import { limits } from '../../config/limits.js'
 import type { TransferLog } from '../../payment/ports.js'
 import type { Burn } from '../../payment/records.js'
 
@@ -33,13 +34,7 @@ export type TokenChain = {
   ): AsyncIterable<{ readonly transfers: readonly PlacedTransfer[]; readonly lastBlock: number }>
 }
 
-export function createTokenChain(deps: {
-  readonly rpc: Pick<JsonRpc, 'batch'>
-  readonly token: Address
-  readonly logSpanBlocksMax: number
-}): TokenChain {
-  const { rpc, token } = deps
-
+export function createTokenChain(rpc: Pick<JsonRpc, 'batch'>, token: Address): TokenChain {
   const block = (number: number) => readBlockAt(rpc, BigInt(number))
 
   async function tokenAt(blockHash: string): Promise<TokenState> {
@@ -64,7 +59,7 @@ export function createTokenChain(deps: {
 
     async *transfers(fromBlock, toBlock) {
       const filter = { address: token, topics: [indexedTransferTopic] }
-      const blocks = { fromBlock, toBlock, spanBlocksMax: deps.logSpanBlocksMax }
+      const blocks = { fromBlock, toBlock, spanBlocksMax: limits.logSpanBlocksMax }
       for await (const { logs, lastBlock } of scanLogs(rpc, filter, blocks)) {
         yield { transfers: placedTransfersIn(logs, token), lastBlock }
       }

@@ -110,8 +110,8 @@ export const variables = {
       .string()
       .min(identitySecretCharactersMin)
       .describe(
-      `${identitySecretCharactersMin} characters or more, the value of no other variable; make it with openssl rand -hex 32`,
-    ),
+        `${identitySecretCharactersMin} characters or more, the value of no other variable; make it with openssl rand -hex 32`,
+      ),
     'history',
     "Signs the participants' tokens, which live 15 minutes. Whoever has it can read the whole history.",
   ),

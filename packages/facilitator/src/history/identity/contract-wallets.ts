@@ -5,15 +5,6 @@ import type { Hex } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
 import { limits } from '../../config/limits.js'
 
-export type ContractWallets = {
-  /**
-   * The wallets that call the signature theirs, now. All are asked, whoever logs in, so that the time taken does not
-   * tell which addresses are configured. While none of them is a contract, they are asked once in a while only. Throws
-   * `SvcError('rpc_unreachable')` when the node does not answer.
-   */
-  thatTake(digest: Hex, signature: Hex): Promise<readonly Address[]>
-}
-
 const abi = [
   {
     type: 'function',
@@ -37,12 +28,17 @@ export function createContractWallets(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly addresses: readonly Address[]
   readonly clock: Pick<Clock, 'now'>
-}): ContractWallets {
+}) {
   const { rpc, addresses, clock } = deps
   /** When no wallet was found to be a contract. */
   let emptyAtMs = Number.NEGATIVE_INFINITY
   return {
-    async thatTake(digest, signature) {
+    /**
+     * The wallets that call the signature theirs, now. All are asked, whoever logs in, so that the time taken does not
+     * tell which addresses are configured. While none of them is a contract, they are asked once in a while only. Throws
+     * `SvcError('rpc_unreachable')` when the node does not answer.
+     */
+    async thatTake(digest: Hex, signature: Hex): Promise<readonly Address[]> {
       const emptyForMs = clock.now() - emptyAtMs
       if (emptyForMs >= 0 && emptyForMs < limits.emptyWalletsMs) return []
       const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [digest, signature] })

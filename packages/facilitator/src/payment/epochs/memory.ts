@@ -4,39 +4,27 @@ import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { BatchCount, BatchPace, BatchPorts } from './ports.js'
 
-export type EpochMemory = {
-  /** The first count at which records were lost; leaves above its checkpoint are compared with counts since. */
-  base: BatchCount | undefined
-  /** Whether these payments are minted now. Notes since when they are enough. */
-  isDue(payments: readonly AwaitingMint[]): boolean
-  /**
-   * A tally reads up to this leaf: its payments are minted without further waits, proof after proof, as long as enough of
-   * them are left. Fewer than that wait for company again.
-   */
-  begin(limit: bigint): void
-  /** The operator was told that somebody else counts this epoch. */
-  isForeignTold: boolean
-  /** Counts by other accounts were looked for. */
-  isLookedAt: boolean
-  /** A proof of the tally ended. After a failure the epoch rests, longer each time. */
-  ended(how: 'well' | 'failed'): void
-}
+export type EpochMemory = ReturnType<typeof createEpochMemory>
 
 export function createEpochMemory({
   clock,
   pace,
   chance,
-}: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }): EpochMemory {
+}: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }) {
   let drawn = chance()
   let completeAtMs: number | undefined
   let tallyBelow = 0n
   let failures = 0
   let restUntilMs = 0
   return {
-    base: undefined,
+    /** The first count at which records were lost; leaves above its checkpoint are compared with counts since. */
+    base: undefined as BatchCount | undefined,
+    /** The operator was told that somebody else counts this epoch. */
     isForeignTold: false,
+    /** Counts by other accounts were looked for. */
     isLookedAt: false,
-    isDue(payments) {
+    /** Whether these payments are minted now. Notes since when they are enough. */
+    isDue(payments: readonly AwaitingMint[]): boolean {
       const now = clock.now()
       if (now < restUntilMs) return false
       if (countBelow(payments, tallyBelow) >= pace.least) return true
@@ -44,10 +32,15 @@ export function createEpochMemory({
       else completeAtMs = undefined
       return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
     },
-    begin(limit) {
+    /**
+     * A tally reads up to this leaf: its payments are minted without further waits, proof after proof, as long as enough
+     * of them are left. Fewer than that wait for company again.
+     */
+    begin(limit: bigint): void {
       tallyBelow = limit
     },
-    ended(how) {
+    /** A proof of the tally ended. After a failure the epoch rests, longer each time. */
+    ended(how: 'well' | 'failed'): void {
       failures = how === 'failed' ? failures + 1 : 0
       restUntilMs =
         failures === 0 ? 0 : clock.now() + backOffMs(failures, pace.retryMs.first, pace.retryMs.max)

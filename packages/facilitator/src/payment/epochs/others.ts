@@ -25,13 +25,7 @@ export async function findForeignCount(
 
 type Told = { readonly epoch: number; readonly value: bigint; readonly submitter?: string }
 
-export type ForeignWatch = {
-  /** At the first look at an epoch, which is at the start for every epoch with payments. */
-  look(tally: EpochPayments & { readonly memory: EpochMemory }): Promise<void>
-  /** At the start, for epochs of which addresses are given out and nothing is paid yet. */
-  lookAtOpen(): Promise<void>
-  tell(memory: EpochMemory, what: Told): void
-}
+export type ForeignWatch = ReturnType<typeof createForeignWatch>
 
 export function createForeignWatch(
   deps: Pick<BatchPorts, 'foreignCounts'> & {
@@ -39,7 +33,7 @@ export function createForeignWatch(
     readonly report: Report
   },
   leavesOf: EpochLeaves,
-): ForeignWatch {
+) {
   let isOpenLookedAt = false
 
   async function find(epoch: Epoch, payments: readonly AwaitingMint[]): Promise<Told | undefined> {
@@ -56,14 +50,16 @@ export function createForeignWatch(
   return {
     tell,
 
-    async look({ epoch, payments, memory }) {
+    /** At the first look at an epoch, which is at the start for every epoch with payments. */
+    async look({ epoch, payments, memory }: EpochPayments & { readonly memory: EpochMemory }): Promise<void> {
       if (memory.isLookedAt) return
       const told = await find(epoch, payments)
       memory.isLookedAt = true
       if (told) tell(memory, told)
     },
 
-    async lookAtOpen() {
+    /** At the start, for epochs of which addresses are given out and nothing is paid yet. */
+    async lookAtOpen(): Promise<void> {
       if (isOpenLookedAt) return
       try {
         for (const epoch of await deps.ledger.books.openEpochs()) {

@@ -21,25 +21,7 @@ import { createForeignWatch, type ForeignWatch } from './others.js'
 import { compareCount, explainMinted, planBatch } from './plan.js'
 import type { BatchCount, BatchPorts, SeenCount } from './ports.js'
 
-export type EpochTallies = {
-  /** Takes the payments of all epochs one step further. Payments of no epoch are passed over. */
-  round(
-    payments: readonly AwaitingMint[],
-    root: ProvedRoot,
-    round: Round,
-  ): Promise<ReadonlyMap<ChallengeNonce, MintStep>>
-  readonly lookAtOpen: ForeignWatch['lookAtOpen']
-  /** Records payments that were counted and are deep enough by now. */
-  confirm(payments: readonly AwaitingMint[]): Promise<void>
-  /** The epoch of this payment is minted in the next round, whatever it waits for. */
-  hasten(nonce: ChallengeNonce): void
-  /**
-   * Counts the epoch again with every transfer that was left out of it, and returns how many these are. The sum that follows
-   * shows what they come to. Ask again after a restart that came before they were minted.
-   */
-  close(epoch: Epoch): Promise<number>
-  isAnyClosing(): boolean
-}
+export type EpochTallies = ReturnType<typeof createEpochTallies>
 
 export type EpochTalliesDeps = BatchPorts & {
   readonly ledger: { readonly books: Pick<Books, 'ofEpoch' | 'openEpochs'> }
@@ -65,7 +47,7 @@ type Tally = EpochPayments & {
 const ownLeaf = ({ burn, beside }: EpochLeaf): readonly bigint[] =>
   beside === undefined ? [burn.leafIndex] : []
 
-export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
+export function createEpochTallies(deps: EpochTalliesDeps) {
   const memories = new Map<string, EpochMemory>()
   const hastened = new Set<ChallengeNonce>()
   const closing = new Map<string, Epoch>()
@@ -109,7 +91,12 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
   }
 
   return {
-    async round(payments, root, round) {
+    /** Takes the payments of all epochs one step further. Payments of no epoch are passed over. */
+    async round(
+      payments: readonly AwaitingMint[],
+      root: ProvedRoot,
+      round: Round,
+    ): Promise<ReadonlyMap<ChallengeNonce, MintStep>> {
       const tallies = talliesOf(payments)
       const counts = await countsOf(tallies)
       for (const [i, tally] of tallies.entries()) {
@@ -122,7 +109,8 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
       return new Map(tallies.flatMap(({ steps }) => [...steps]))
     },
 
-    async confirm(payments) {
+    /** Records payments that were counted and are deep enough by now. */
+    async confirm(payments: readonly AwaitingMint[]): Promise<void> {
       const tallies = groupByEpoch(payments).flatMap((group): Tally[] => {
         const memory = memories.get(epochKey(group.epoch))
         return memory ? [{ ...group, memory, steps: new Map(), isClosing: false }] : []
@@ -136,11 +124,16 @@ export function createEpochTallies(deps: EpochTalliesDeps): EpochTallies {
 
     lookAtOpen: foreign.lookAtOpen,
 
-    hasten: (nonce) => void hastened.add(nonce),
+    /** The epoch of this payment is minted in the next round, whatever it waits for. */
+    hasten: (nonce: ChallengeNonce) => void hastened.add(nonce),
 
     isAnyClosing: () => closing.size > 0,
 
-    async close(epoch) {
+    /**
+     * Counts the epoch again with every transfer that was left out of it, and returns how many these are. The sum that
+     * follows shows what they come to. Ask again after a restart that came before they were minted.
+     */
+    async close(epoch: Epoch): Promise<number> {
       const own = new Set((await leavesOf(epoch, [], 0n)).flatMap(ownLeaf))
       const left = (await deps.found(epoch)).filter(
         (leaf) => leaf.beside !== 'minted' && !own.has(leaf.burn.leafIndex),

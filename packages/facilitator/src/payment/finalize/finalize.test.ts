@@ -7,8 +7,8 @@ import { createMemoryStore } from '../../../test/store.js'
 import { createMintSchedule } from '../../store/ports/schedule.js'
 import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'
-import { createFinalize, type FinalizeDeps } from './finalize.js'
 import type { PaymentEvent } from '../report.js'
+import { createFinalize, type FinalizeDeps } from './finalize.js'
 import type { MintState, ProvedRoot } from './ports.js'
 
 const periodMs = 15_000

@@ -6,51 +6,43 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import { createWaits, type WaitReason, type Waits } from '../waits.js'
+import { createWaits, type WaitReason } from '../waits.js'
 import type { MintStep } from './round.js'
 import type { MintSchedule } from './schedule.js'
 
-export type Progress = {
-  readonly schedule: MintSchedule
-  readonly waits: Waits
-  /** Minted as far as we know, and not recorded yet. */
-  readonly minted: Map<ChallengeNonce, AwaitingMint>
-  /** The payments that may be tried now, at most `countMax`. Remembers that others are delayed. */
-  due(countMax: number): Promise<readonly AwaitingMint[]>
-  failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'>
-  /** Remembers why the payment waits after this step. */
-  remember(payment: AwaitingMint, step: MintStep): void
-  forget(challengeNonce: ChallengeNonce): Promise<void>
-}
+export type Progress = ReturnType<typeof createProgress>
 
 export function createProgress(deps: {
   readonly schedule: MintSchedule
   readonly clock: Pick<Clock, 'now'>
   readonly report: Report
-}): Progress {
+}) {
   const { schedule } = deps
   const waits = createWaits(deps)
+  /** Minted as far as we know, and not recorded yet. */
   const minted = new Map<ChallengeNonce, AwaitingMint>()
   return {
     schedule,
     waits,
     minted,
 
-    async due(countMax) {
+    /** The payments that may be tried now, at most `countMax`. Remembers that others are delayed. */
+    async due(countMax: number): Promise<readonly AwaitingMint[]> {
       const { due, delayed } = await schedule.look(countMax)
       waits.replace('delayed', delayed, 'queued')
       for (const { challenge } of due) if (!waits.of(challenge.nonce)) waits.set(challenge.nonce, 'queued')
       return due
     },
 
-    async failed(challengeNonce, reason, err) {
+    async failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'> {
       waits.set(challengeNonce, reason)
       const tell = () => deps.report({ event: 'mint.failed', challengeNonce, reason, err })
       await schedule.failed(challengeNonce).finally(tell)
       return 'failed'
     },
 
-    remember(payment, step) {
+    /** Remembers why the payment waits after this step. */
+    remember(payment: AwaitingMint, step: MintStep): void {
       const { nonce } = payment.challenge
       if (isWait(step)) waits.set(nonce, step)
       if (step !== 'mined' && step !== 'confirming') return
@@ -60,7 +52,7 @@ export function createProgress(deps: {
       minted.set(nonce, payment)
     },
 
-    async forget(challengeNonce) {
+    async forget(challengeNonce: ChallengeNonce): Promise<void> {
       waits.forget(challengeNonce)
       minted.delete(challengeNonce)
       await schedule.forget(challengeNonce)

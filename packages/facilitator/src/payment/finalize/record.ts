@@ -11,12 +11,7 @@ import type { Progress } from './progress.js'
 /** `outgrown`: a larger burn was found at the address meanwhile, which is minted in another round. */
 export type RecordEnd = 'finalized' | 'outgrown' | 'failed' | 'confirming'
 
-export type RecordMints = {
-  /** A payment with a proof of its own. */
-  one(payment: AwaitingMint): Promise<RecordEnd>
-  /** Payments of an epoch that were counted. */
-  counted(epoch: Epoch, payments: readonly AwaitingMint[]): Promise<ReadonlyMap<ChallengeNonce, RecordEnd>>
-}
+export type RecordMints = ReturnType<typeof createRecordMints>
 
 export function createRecordMints(deps: {
   readonly ledger: Pick<Ledger, 'finalize'>
@@ -26,7 +21,7 @@ export function createRecordMints(deps: {
   readonly report: Report
   /** Looks for the transaction of a mint, before the verifier's word alone counts. */
   readonly mintLooksMax: number
-}): RecordMints {
+}) {
   const { progress } = deps
   /** A round and `confirm` may come upon the same payment. */
   const recording = new Set<ChallengeNonce>()
@@ -59,9 +54,14 @@ export function createRecordMints(deps: {
   }
 
   return {
-    one: (payment) => once(payment, () => deps.verifier.findMint(payment)),
+    /** A payment with a proof of its own. */
+    one: (payment: AwaitingMint) => once(payment, () => deps.verifier.findMint(payment)),
 
-    async counted(epoch, payments) {
+    /** Payments of an epoch that were counted. */
+    async counted(
+      epoch: Epoch,
+      payments: readonly AwaitingMint[],
+    ): Promise<ReadonlyMap<ChallengeNonce, RecordEnd>> {
       const ends = new Map<ChallengeNonce, RecordEnd>()
       if (payments.length === 0) return ends
       const counts = await deps.findCounts(epoch, firstBlockOf(payments)).catch(() => [])

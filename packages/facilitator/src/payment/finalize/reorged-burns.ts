@@ -6,12 +6,7 @@ import type { Report } from '../report.js'
 import type { RereadBurn } from './ports.js'
 import type { Progress } from './progress.js'
 
-export type ReorgedBurns = {
-  /** Accepts burns again that a reorg took away and a later block brought back. */
-  acceptReturned(signal: AbortSignal): Promise<void>
-  /** The payment with its burn as the chain holds it now; undefined when no block holds it. */
-  withCurrentBurn(payment: AwaitingMint): Promise<AwaitingMint | undefined>
-}
+export type ReorgedBurns = ReturnType<typeof createReorgedBurns>
 
 export function createReorgedBurns(deps: {
   readonly ledger: Pick<Ledger, 'find' | 'demote' | 'demoted' | 'accept' | 'moveBurn'>
@@ -20,11 +15,12 @@ export function createReorgedBurns(deps: {
   readonly report: Report
   /** Blocks that must hold a burn which came back after a reorg. */
   readonly burnConfirmations: number
-}): ReorgedBurns {
+}) {
   const { ledger, reread, progress, report } = deps
   const { schedule } = progress
   return {
-    async acceptReturned(signal) {
+    /** Accepts burns again that a reorg took away and a later block brought back. */
+    async acceptReturned(signal: AbortSignal): Promise<void> {
       for await (const { challenge, burn } of ledger.demoted()) {
         const { nonce } = challenge
         if (signal.aborted) return
@@ -41,7 +37,8 @@ export function createReorgedBurns(deps: {
       }
     },
 
-    async withCurrentBurn(payment) {
+    /** The payment with its burn as the chain holds it now; undefined when no block holds it. */
+    async withCurrentBurn(payment: AwaitingMint): Promise<AwaitingMint | undefined> {
       const { challenge, burn, acceptedAt } = payment
       const current = (await reread(challenge, burn))?.burn
       if (current) {

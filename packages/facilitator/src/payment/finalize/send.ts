@@ -11,11 +11,7 @@ import type { Round } from './round.js'
 /** `confirming`: it is sent, and its block has not come yet. `interrupted`: the round was cut off. */
 export type SendEnd = 'mined' | 'confirming' | 'interrupted' | 'failed'
 
-export type SendMints = {
-  one(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<SendEnd>
-  /** `waiting` are all payments that wait for this batch or a later one; those of its own leaves are minted by it. */
-  batch(batch: Batch, waiting: readonly AwaitingMint[], root: ProvedRoot, round: Round): Promise<SendEnd>
-}
+export type SendMints = ReturnType<typeof createSendMints>
 
 export function createSendMints(deps: {
   readonly verifier: Pick<MintVerifier, 'mintStates'>
@@ -27,7 +23,7 @@ export function createSendMints(deps: {
   readonly report: Report
   /** How long a round waits for the block of one mint. */
   readonly mintWaitMs: number
-}): SendMints {
+}) {
   const { progress, clock, report } = deps
 
   /**
@@ -84,7 +80,7 @@ export function createSendMints(deps: {
   }
 
   return {
-    async one(payment, root, round) {
+    async one(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<SendEnd> {
       const challengeNonce = payment.challenge.nonce
       const company = round.companyOf(payment.burn.value)
       report({ event: 'mint.proving', challengeNonce, leaves: root.size, company })
@@ -94,7 +90,13 @@ export function createSendMints(deps: {
       return send(call, round, (outcome) => endOne(payment, outcome))
     },
 
-    async batch(batch, waiting, root, round) {
+    /** `waiting` are all payments that wait for this batch or a later one; those of its own leaves are minted by it. */
+    async batch(
+      batch: Batch,
+      waiting: readonly AwaitingMint[],
+      root: ProvedRoot,
+      round: Round,
+    ): Promise<SendEnd> {
       const places = new Set(batch.leaves.map(({ burn }) => burn.leafIndex))
       const own = waiting.filter(({ burn }) => places.has(burn.leafIndex))
       const payments = own.length

@@ -4,16 +4,13 @@ import type { Report } from '../report.js'
 import type { WaitReason, Waits } from '../waits.js'
 import type { ProvedRoot } from './ports.js'
 
-/** Called after each round. */
-export type TellWaiting = (root: Pick<ProvedRoot, 'isPaused'>) => void
-
 export function createTellWaiting(deps: {
   readonly waits: Pick<Waits, 'summary'>
   readonly clock: Pick<Clock, 'now'>
   readonly report: Report
   /** How long burns wait for a root before the operator is told, and before the operator is told anything again. */
   readonly rootPatienceMs: number
-}): TellWaiting {
+}) {
   const { waits, clock, report, rootPatienceMs } = deps
   const toldAtMs = new Map<WaitReason, number>()
 
@@ -31,7 +28,8 @@ export function createTellWaiting(deps: {
     report({ event: 'finalize.waiting', reason, payments, seconds })
   }
 
-  return ({ isPaused }) => {
+  /** Called after each round. */
+  return ({ isPaused }: Pick<ProvedRoot, 'isPaused'>): void => {
     tell('verifier_paused', isPaused, 0, 'the verifier is paused')
     // A short wait is ordinary, because roots take their time.
     const behind = 'no proved root covers the burns; does the indexer prove roots?'

@@ -14,21 +14,19 @@ import type { Ledger } from '../ledger-port.js'
 import type { SettleAnswer } from '../ports.js'
 import type { Payment } from '../records.js'
 import type { Burns } from './burns.js'
-import type { Refusals } from './refusals.js'
+import type { Refuse } from './refusals.js'
 
 /**
  * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
  * granted only to a request with the ticket. Any other is told how the payment stands, and can take nothing.
  */
-export type AnswerClaimed = (payload: Payload.Payload, ticketed: boolean) => Promise<SettleAnswer>
-
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
   readonly ledger: Pick<Ledger, 'find' | 'takeGrant'>
   readonly burns: Pick<Burns, 'watch'>
-  readonly refuse: Refusals['refuse']
+  readonly refuse: Refuse
   readonly receiptPollMs: number
-}): AnswerClaimed {
+}) {
   const { network, ledger, burns, refuse, receiptPollMs } = deps
 
   async function find(challengeNonce: ChallengeNonce): Promise<Payment> {
@@ -45,7 +43,7 @@ export function createAnswerClaimed(deps: {
       : refuse(reject('pending_burn'), knownHash(payment))
   }
 
-  return async (payload, ticketed) => {
+  return async (payload: Payload.Payload, ticketed: boolean): Promise<SettleAnswer> => {
     const { challengeNonce } = payload
     const end = await burns.watch(challengeNonce, receiptPollMs)
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)

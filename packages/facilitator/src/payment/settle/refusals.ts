@@ -13,23 +13,21 @@ import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
 import type { Examine } from './examine.js'
 
-export type Refusals = {
-  refuse(rejection: Rejection, txHash?: TxHash, extra?: FacilitatorApi.SettleResponse['extra']): SettleAnswer
-  /** Tells the operator of transfers that cover nothing, because their money is at payTo all the same. */
-  refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): Promise<SettleAnswer>
-  /** Refuses a payment past its expiry. A burn that did happen is recorded, so that it is still minted. */
-  refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer>
-}
+export type Refuse = (
+  rejection: Rejection,
+  txHash?: TxHash,
+  extra?: FacilitatorApi.SettleResponse['extra'],
+) => SettleAnswer
 
 export function createRefusals(deps: {
   network: Network.Network
   examine: Pick<Examine, 'lateBurn'>
   ledger: Pick<Ledger, 'recordUnmatched' | 'recordLate'>
   report: Report
-}): Refusals {
+}) {
   const { network, ledger, report } = deps
 
-  const refuse: Refusals['refuse'] = ({ reason, message }, txHash, extra) => ({
+  const refuse: Refuse = ({ reason, message }, txHash, extra) => ({
     response: {
       success: false,
       errorReason: reason,
@@ -43,7 +41,8 @@ export function createRefusals(deps: {
   return {
     refuse,
 
-    async refuseTransfer(rejection, payload) {
+    /** Tells the operator of transfers that cover nothing, because their money is at payTo all the same. */
+    async refuseTransfer(rejection: Rejection, payload: Payload.SelfTransferPayload): Promise<SettleAnswer> {
       const { challengeNonce, burnTxHash: txHash } = payload
       const { reason } = rejection
       if (reason === 'burn_split' || reason === 'burn_underpaid') {
@@ -54,7 +53,8 @@ export function createRefusals(deps: {
       return refuse(rejection, hashIfOnChain(rejection, payload))
     },
 
-    async refuseLate(challenge, payload) {
+    /** Refuses a payment past its expiry. A burn that did happen is recorded, so that it is still minted. */
+    async refuseLate(challenge: Challenge, payload: Payload.Payload): Promise<SettleAnswer> {
       const burn = await deps.examine.lateBurn(challenge, payload)
       if (!burn.ok) {
         const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)

@@ -5,29 +5,20 @@ import { acceptedEvent, type Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 
-export type Resume = {
-  /**
-   * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
-   * relayer assigns new nonces.
-   */
-  resumeTransactions(): void
-  /**
-   * Judges claims without a transaction again: they are burned, found burned, or released. A transfer of the payer's
-   * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
-   */
-  restartClaims(): Promise<void>
-}
-
 export async function createResume(deps: {
   ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
   burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
-}): Promise<Resume> {
+}) {
   const { ledger, burns, examine, report } = deps
   const { transactions, shallow, unsigned, transfers } = await ledger.interrupted()
   return {
-    resumeTransactions() {
+    /**
+     * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
+     * relayer assigns new nonces.
+     */
+    resumeTransactions(): void {
       for (const relayed of shallow) burns.watchForReorg(relayed)
       for (const interrupted of transactions) {
         burns.resume(interrupted)
@@ -37,7 +28,11 @@ export async function createResume(deps: {
       }
     },
 
-    async restartClaims() {
+    /**
+     * Judges claims without a transaction again: they are burned, found burned, or released. A transfer of the payer's
+     * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
+     */
+    async restartClaims(): Promise<void> {
       for (const { challenge, payload } of unsigned) {
         const examined = await examine.permit(challenge, payload)
         if (examined.ok) burns.start(challenge, payload, examined.value.verdict)

@@ -16,17 +16,6 @@ export type BurnItem = Interrupted['items'][number]
 /** Obstacles that pass: the chain, the relayer or the disk is at fault, not the burn. */
 const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
 
-export type RunBurn = {
-  /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
-  run(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
-  /**
-   * Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again.
-   */
-  runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
-  /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
-  follow(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd>
-}
-
 export type RunBurnDeps = {
   readonly burner: Pick<Burner, 'burn'>
   readonly ledger: Pick<Ledger, 'find' | 'accept' | 'release' | 'demote' | 'moveBurn'>
@@ -39,7 +28,7 @@ export type RunBurnDeps = {
   readonly closing: AbortSignal
 }
 
-export function createRunBurn(deps: RunBurnDeps): RunBurn {
+export function createRunBurn(deps: RunBurnDeps) {
   const { ledger, report } = deps
   const insist = createInsist(deps)
 
@@ -52,6 +41,7 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
     return payment?.demoted ? insist(item, outcome) : outcome
   }
 
+  /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
   async function runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = item.challenge
     // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
@@ -63,7 +53,8 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
   }
 
   return {
-    async run(item, burned) {
+    /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
+    async run(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn)
@@ -76,7 +67,8 @@ export function createRunBurn(deps: RunBurnDeps): RunBurn {
 
     runAgain,
 
-    async follow(item, burned) {
+    /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
+    async follow(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'failed') return runAgain(item, burned)

@@ -2,18 +2,12 @@
 import { type Address, reject, SvcError } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
 import { isBefore } from '../../chain/lens.js'
+import { limits } from '../../config/limits.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 import type { RelayedCall } from '../relayer/slot.js'
 import { type BatchItem, encodeBatch, toRejection } from './call.js'
 import type { BurnOutcomes, ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
-
-export type Batches = {
-  /** Splits the burns into transactions as large as the node takes; one outcome per burn, in order. */
-  run(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]>
-  /** How the burns of a transaction ended. */
-  end(items: readonly BatchItem[], end: RelayEnd): Promise<readonly ItemOutcome[]>
-}
 
 /** The part of a relayed call that belongs to the owner of its burns. */
 export type BatchOwner = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'>
@@ -27,9 +21,7 @@ export function createBatches(deps: {
   token: Address
   helper: Address
   onRpcFailure: (err: unknown) => void
-  limits: BatchLimits & { readonly burnItemGas: bigint; readonly batchBaseGas: bigint }
-}): Batches {
-  const { limits } = deps
+}) {
   const batchSize = createBatchSize(limits)
 
   async function tryOut(items: readonly BatchItem[]): Promise<readonly (ItemOutcome | undefined)[]> {
@@ -76,6 +68,7 @@ export function createBatches(deps: {
     return end(items, ended)
   }
 
+  /** How the burns of a transaction ended. */
   async function end(items: readonly BatchItem[], ended: RelayEnd): Promise<readonly ItemOutcome[]> {
     if (ended.kind === 'displaced') {
       const isTooLarge = ended.why === 'refused' && items.length > 1
@@ -92,7 +85,8 @@ export function createBatches(deps: {
   }
 
   return {
-    async run(items) {
+    /** Splits the burns into transactions as large as the node takes; one outcome per burn, in order. */
+    async run(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
       const size = batchSize.now()
       const parts = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
         items.slice(i * size, (i + 1) * size),
@@ -104,31 +98,26 @@ export function createBatches(deps: {
 }
 
 /** How many burns share a transaction: fewer after the node refused one, and slowly more again. */
-type BatchSize = {
-  now(): number
-  /** The node did not take a transaction with this number of burns. */
-  refused(items: number): void
-  mined(): void
-}
-
-type BatchLimits = { readonly batchItemsMax: number; readonly batchGrowsAfter: number }
-
-export function createBatchSize(limits: BatchLimits): BatchSize {
-  let size = limits.batchItemsMax
+export function createBatchSize(bounds: {
+  readonly batchItemsMax: number
+  readonly batchGrowsAfter: number
+}) {
+  let size = bounds.batchItemsMax
   let minedInRow = 0
   return {
     now: () => size,
 
-    refused(items) {
+    /** The node did not take a transaction with this number of burns. */
+    refused(items: number): void {
       minedInRow = 0
       size = Math.min(size, Math.max(1, Math.floor(items / 2)))
     },
 
-    mined() {
+    mined(): void {
       minedInRow += 1
-      if (minedInRow < limits.batchGrowsAfter) return
+      if (minedInRow < bounds.batchGrowsAfter) return
       minedInRow = 0
-      size = Math.min(size * 2, limits.batchItemsMax)
+      size = Math.min(size * 2, bounds.batchItemsMax)
     },
   }
 }

@@ -2,6 +2,7 @@
 import { type Address, reject } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
 import { createCoalescer } from '../../chain/coalesce.js'
+import { limits } from '../../config/limits.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
@@ -11,21 +12,6 @@ import { type BatchOwner, createBatches } from './batch.js'
 import type { BatchItem as Item } from './call.js'
 import { createBurnOutcomes, type ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
-
-export type BurnerLimits = {
-  readonly batchItemsMax: number
-  readonly batchGrowsAfter: number
-  readonly batchesInFlightMax: number
-  readonly batchGatherMs: number
-  readonly burnQueueMax: number
-  readonly burnItemGas: bigint
-  readonly batchBaseGas: bigint
-  readonly burnAttemptsMax: number
-  readonly receiptPollMaxMs: number
-  readonly rpcBackoffMaxMs: number
-  readonly laggingNodeLooksMax: number
-  readonly trialsMax: number
-}
 
 export type BurnerDeps = {
   readonly chain: ChainReader
@@ -40,11 +26,10 @@ export type BurnerDeps = {
   readonly onRpcFailure: (err: unknown) => void
   /** Ends questions that are repeated until the node answers. */
   readonly closing: AbortSignal
-  readonly limits: BurnerLimits
 }
 
 export function createBurner(deps: BurnerDeps): Burner {
-  const { relayer, clock, limits } = deps
+  const { relayer, clock } = deps
   const outcomes = createBurnOutcomes(deps)
   const listeners: Parameters<Burner['onReorged']>[0][] = []
   const batches = createBatches({ ...deps, ownerOf, outcomes })

@@ -3,6 +3,7 @@ import type { Receipt } from '@svc-zerc20/evm'
 import { type Address, type ChallengeNonce, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
 import { burnsIn, verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
+import { limits } from '../../config/limits.js'
 import type { BurnOutcome, Clock } from '../../payment/ports.js'
 import { type BatchItem, toRejection } from './call.js'
 
@@ -19,19 +20,7 @@ export type ItemOutcome =
   /** The receipt does not tell, but the replay ledger on chain knows. */
   | { readonly kind: 'look_up' }
 
-export type BurnOutcomes = {
-  /** The outcome of each burn in a mined batch. */
-  inReceipt(items: readonly BatchItem[], receipt: Receipt): Promise<readonly ItemOutcome[]>
-  /**
-   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search never gives
-   * up. The burn needs as many confirmations as one of ours, and a node that lags is asked again.
-   */
-  executed(item: BatchItem): Promise<BurnOutcome>
-  /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
-  lookUp(item: BatchItem): Promise<BurnOutcome>
-  /** Throws when the daemon closes meanwhile. */
-  pause(ms: number): Promise<void>
-}
+export type BurnOutcomes = ReturnType<typeof createBurnOutcomes>
 
 export function createBurnOutcomes(deps: {
   readonly chain: Pick<ChainReader, 'balances' | 'findExecutedBurn' | 'headNumber' | 'permitFacts'>
@@ -41,14 +30,10 @@ export function createBurnOutcomes(deps: {
   readonly clock: Clock
   readonly onRpcFailure: (err: unknown) => void
   readonly closing: AbortSignal
-  readonly limits: {
-    readonly receiptPollMaxMs: number
-    readonly rpcBackoffMaxMs: number
-    readonly laggingNodeLooksMax: number
-  }
-}): BurnOutcomes {
-  const { chain, clock, closing, limits } = deps
+}) {
+  const { chain, clock, closing } = deps
 
+  /** Throws when the daemon closes meanwhile. */
   async function pause(ms: number): Promise<void> {
     await clock.sleep(ms)
     if (closing.aborted)
@@ -82,6 +67,10 @@ export function createBurnOutcomes(deps: {
     return held
   }
 
+  /**
+   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search never gives up. The burn
+   * needs as many confirmations as one of ours, and a node that lags is asked again.
+   */
   async function executed({ challenge, payload }: BatchItem): Promise<BurnOutcome> {
     for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
       const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
@@ -95,7 +84,8 @@ export function createBurnOutcomes(deps: {
     pause,
     executed,
 
-    async lookUp(item) {
+    /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
+    async lookUp(item: BatchItem): Promise<BurnOutcome> {
       for (let look = 0; look < limits.laggingNodeLooksMax; look++) {
         const facts = await untilAnswered(() => chain.permitFacts(item.challenge, item.payload.payer))
         if (facts.executed) return executed(item)
@@ -104,8 +94,11 @@ export function createBurnOutcomes(deps: {
       return { kind: 'failed', rejection: reject('burn_failed', 'the transaction did not execute the burn') }
     },
 
-    /** Accepted needs all three: a successful receipt, the transfer in it, and the funds at the burn address. */
-    async inReceipt(items, receipt) {
+    /**
+     * The outcome of each burn in a mined batch. Accepted needs all three: a successful receipt, the transfer in it, and
+     * the funds at the burn address.
+     */
+    async inReceipt(items: readonly BatchItem[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
       const verdicts = verdictsIn(receipt, deps.helper)
       const burnOf = burnsIn(receipt, deps.token)
       const done = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')

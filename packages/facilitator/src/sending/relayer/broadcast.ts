@@ -5,12 +5,7 @@ import type { Clock } from '../../payment/ports.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
-export type Broadcast = {
-  /** Resolves once the call's owner has recorded the signed form. */
-  sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form>
-  /** Never rejects: a node that does not answer may have taken the transaction all the same. */
-  send(slot: Slot): Promise<void>
-}
+export type Broadcast = ReturnType<typeof createBroadcast>
 
 export function createBroadcast(deps: {
   rpc: Pick<JsonRpc, 'batch'>
@@ -18,7 +13,7 @@ export function createBroadcast(deps: {
   chainId: number
   clock: Clock
   report: Log
-}): Broadcast {
+}) {
   const { rpc, account, chainId, clock, report } = deps
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
@@ -35,14 +30,16 @@ export function createBroadcast(deps: {
   }
 
   return {
-    async sign(call, txNonce, price) {
+    /** Resolves once the call's owner has recorded the signed form. */
+    async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form> {
       const { to, data, gas } = call
       const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, price })
       await call.recordSigned({ txNonce, hash, raw })
       return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 
-    async send(slot) {
+    /** Never rejects: a node that does not answer may have taken the transaction all the same. */
+    async send(slot: Slot): Promise<void> {
       const form = formToSend(slot)
       if (!form) return
       slot.sentAtMs = clock.now()

@@ -13,23 +13,6 @@ import type { Priority } from './priority.js'
 import { emptyCall, type OpenStep, openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
 import type { Asked, RelayReader } from './view.js'
 
-export type RelayQueue = {
-  readonly slots: readonly Slot[]
-  /** Signs a call for a txNonce; from then on it has a slot. */
-  open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot>
-  /** Takes in a transaction that was signed earlier. */
-  add(slot: Slot): void
-  /** Watches a transaction that was mined earlier. */
-  readonly keep: Mined['keep']
-  /** The txNonces that are ours, also those of transactions that were mined lately. */
-  txNonces(): readonly number[]
-  look(): Promise<void>
-  /** The longest pause between two looks; undefined when there is nothing to look for. */
-  longestPauseMs(): number | undefined
-  /** A look that is under way changes nothing any more. */
-  close(): void
-}
-
 export type QueueLimits = LookLimits &
   MinedLimits & {
     readonly receiptPollMaxMs: number
@@ -53,7 +36,7 @@ type QueueDeps = {
   readonly limits: QueueLimits
 }
 
-export function createRelayQueue(deps: QueueDeps): RelayQueue {
+export function createRelayQueue(deps: QueueDeps) {
   const { broadcast, clock, limits } = deps
   const closing = new AbortController()
   const mined = createMined({
@@ -67,16 +50,21 @@ export function createRelayQueue(deps: QueueDeps): RelayQueue {
   const fillGap = createFillGap(deps, slots, mined)
   const takeStep = createTakeStep(deps)
   return {
-    slots: slots.all,
+    slots: slots.all as readonly Slot[],
     open: slots.open,
-    add: (slot) => void slots.all.push(slot),
+    /** Takes in a transaction that was signed earlier. */
+    add: (slot: Slot) => void slots.all.push(slot),
+    /** Watches a transaction that was mined earlier. */
     keep: mined.keep,
-    txNonces: () => [...mined.txNonces(), ...slots.all.map(({ txNonce }) => txNonce)],
+    /** The txNonces that are ours, also those of transactions that were mined lately. */
+    txNonces: (): readonly number[] => [...mined.txNonces(), ...slots.all.map(({ txNonce }) => txNonce)],
     look: createLook({ ...deps, slots, mined, takeStep, fillGap, closing: closing.signal }),
-    longestPauseMs() {
+    /** The longest pause between two looks; undefined when there is nothing to look for. */
+    longestPauseMs(): number | undefined {
       if (slots.all.length > 0) return limits.receiptPollMaxMs
       return mined.txNonces().length > 0 ? limits.reorgPollMs : undefined
     },
+    /** A look that is under way changes nothing any more. */
     close: () => closing.abort(),
   }
 }
@@ -89,6 +77,7 @@ function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: 
   return {
     all,
 
+    /** Signs a call for a txNonce; from then on it has a slot. */
     async open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot> {
       const form = await broadcast.sign(call, txNonce, price)
       const now = clock.now()

@@ -32,23 +32,15 @@ export type RelayView = {
   readonly receipts: readonly (Receipt | undefined | 'unreadable')[]
 }
 
-/** Each is one round trip. */
-export type RelayReader = {
-  /** The cheapest question: while its answer stays the same, nothing was mined. */
-  head(): Promise<Head>
-  /** Throws when the node answers for another chain. */
-  view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView>
-  receipts(hashes: readonly TxHash[]): Promise<RelayView['receipts']>
-  /** Hashes of the blocks at these heights, in order; undefined where there is none. */
-  blockHashes(heights: readonly bigint[]): Promise<readonly (string | undefined)[]>
-}
+export type RelayReader = ReturnType<typeof createRelayReader>
 
+/** Each question is one round trip. */
 export function createRelayReader(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   address: Address
   chainId: number
   onUnreadable: (err: unknown) => void
-}): RelayReader {
+}) {
   const { rpc } = deps
 
   /** One bad receipt must not hide the others: geth answers errors while it indexes. */
@@ -65,12 +57,14 @@ export function createRelayReader(deps: {
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
 
   return {
-    async head() {
+    /** The cheapest question: while its answer stays the same, nothing was mined. */
+    async head(): Promise<Head> {
       const [answer] = await rpc.batch([latestCall])
       return { ...readLatest(answer), baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', answer)) }
     },
 
-    async view(head, hashes) {
+    /** Throws when the node answers for another chain. */
+    async view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView> {
       const [chainId, headAnswer, count, ...receipts] = await rpc.batch([
         { method: 'eth_chainId', params: [] },
         blockCall(head.number),
@@ -89,11 +83,12 @@ export function createRelayReader(deps: {
       }
     },
 
-    async receipts(hashes) {
+    async receipts(hashes: readonly TxHash[]): Promise<RelayView['receipts']> {
       return (await rpc.batch(askReceipts(hashes))).map(readReceipt)
     },
 
-    async blockHashes(heights) {
+    /** Hashes of the blocks at these heights, in order; undefined where there is none. */
+    async blockHashes(heights: readonly bigint[]): Promise<readonly (string | undefined)[]> {
       return (await rpc.batch(heights.map(blockCall))).map((answer) => readBlock(answer)?.hash)
     },
   }

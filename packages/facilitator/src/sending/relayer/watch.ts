@@ -1,12 +1,6 @@
 /** Looks at the chain again and again while there is something to look for: often at first, then less and less. */
 import type { Clock } from '../../payment/ports.js'
 
-export type Watch = {
-  /** Starts looking, or looks as often as at first when it already does: something new is out. */
-  hurry(): void
-  close(): void
-}
-
 export type WatchLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
 
 export function createWatch(deps: {
@@ -16,7 +10,7 @@ export function createWatch(deps: {
   onFailure: (err: unknown) => void
   clock: Clock
   limits: WatchLimits
-}): Watch {
+}) {
   const { clock, limits } = deps
   let isWatching = false
   let isClosed = false
@@ -49,11 +43,12 @@ export function createWatch(deps: {
   }
 
   return {
-    hurry() {
+    /** Starts looking, or looks as often as at first when it already does: something new is out. */
+    hurry(): void {
       if (isWatching) wake.abort()
       else void watch()
     },
-    close() {
+    close(): void {
       isClosed = true
       wake.abort()
     },
