@@ -44,7 +44,7 @@ export function createBurnOutcomes(deps: {
 
   /** Repeats a question, at longer and longer intervals, until the node answers it. */
   async function untilAnswered<T>(question: () => Promise<T>): Promise<T> {
-    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
+    for (let pauseMs: number = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
       try {
         return await question()
       } catch (err) {
@@ -72,7 +72,7 @@ export function createBurnOutcomes(deps: {
    * needs as many confirmations as one of ours, and a node that lags is asked again.
    */
   async function executed({ challenge, payload }: BatchItem): Promise<BurnOutcome> {
-    for (let pauseMs = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
+    for (let pauseMs: number = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
       const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
       const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
       if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
