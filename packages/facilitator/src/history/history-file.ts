@@ -34,12 +34,6 @@ export type HistoryFileStats = {
   readonly failed: boolean
 }
 
-export type HistoryFile = {
-  readonly tornBytes: number
-  stats(): HistoryFileStats
-  close(): Promise<void>
-}
-
 const name = 'PAYMENT_HISTORY_PATH'
 /** Events that are written in one go. */
 const eventsAtOnce = 500
@@ -53,7 +47,7 @@ export async function openHistoryFile(deps: {
   readonly clock: Clock
   readonly onFailure: (err: unknown) => void
   readonly limits: { readonly historyPauseMs: number; readonly historyRetryMs: number }
-}): Promise<HistoryFile> {
+}) {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
@@ -103,8 +97,8 @@ export async function openHistoryFile(deps: {
     const running = run()
     return {
       tornBytes: end.tornBytes,
-      stats: () => ({ records: writer.end().lines, bytes: writer.end().bytes, failed }),
-      async close() {
+      stats: (): HistoryFileStats => ({ records: writer.end().lines, bytes: writer.end().bytes, failed }),
+      async close(): Promise<void> {
         closing.abort()
         await running
         // What is missing is written by the next start.

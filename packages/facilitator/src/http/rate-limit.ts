@@ -3,23 +3,13 @@ import { createBoundedMap, reject } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 import type { Refusal } from './problem.js'
 
-export type RateLimit = {
-  /** Counts one request. Refuses it when the key has used up its rate. A rate of zero or less is switched off. */
-  take(key: string, perMinute: number): Refusal | undefined
-}
-
 const windowMs = 60_000
 
-export function createRateLimit({
-  keysMax,
-  clock,
-}: {
-  keysMax: number
-  clock: Pick<Clock, 'now'>
-}): RateLimit {
+export function createRateLimit({ keysMax, clock }: { keysMax: number; clock: Pick<Clock, 'now'> }) {
   const windows = createBoundedMap<string, { startedMs: number; count: number }>(keysMax)
   return {
-    take(key, perMinute) {
+    /** Counts one request. Refuses it when the key has used up its rate. A rate of zero or less is switched off. */
+    take(key: string, perMinute: number): Refusal | undefined {
       if (perMinute <= 0) return undefined
       const now = clock.now()
       const known = windows.get(key)

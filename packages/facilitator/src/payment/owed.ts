@@ -17,14 +17,7 @@ export type Owed = {
   readonly gathering: readonly { readonly payments: number; readonly oldestAt: number }[]
 }
 
-export type OwedBooks = {
-  /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
-  look(): Promise<Owed>
-  /** Those that waited longest, at most `limit`; only those with this reason, if one is given. */
-  waiting(limit: number, reason?: WaitReason): Promise<readonly ChallengeNonce[]>
-  /** Why a payment that is burned and not minted waits. */
-  waitOf(nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait>
-}
+export type OwedBooks = ReturnType<typeof createOwedBooks>
 
 export function createOwedBooks(deps: {
   readonly ledger: Pick<Ledger, 'awaitingMint' | 'demoted'>
@@ -33,12 +26,13 @@ export function createOwedBooks(deps: {
   readonly waitOf: ((nonce: ChallengeNonce) => Wait | undefined) | undefined
   readonly few: number
   readonly freshMs: number
-}): OwedBooks {
+}) {
   const { ledger, clock } = deps
   let seen: { readonly owed: Owed; readonly atMs: number } | undefined
   let looking: Promise<Owed> | undefined
 
-  const waitOf: OwedBooks['waitOf'] = (nonce) =>
+  /** Why a payment that is burned and not minted waits. */
+  const waitOf = (nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait> =>
     deps.waitOf ? (deps.waitOf(nonce) ?? { reason: 'queued' }) : { reason: 'off' }
 
   async function sum(): Promise<Owed> {
@@ -92,12 +86,14 @@ export function createOwedBooks(deps: {
   }
 
   return {
-    async look() {
+    /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
+    async look(): Promise<Owed> {
       if (!looking && seen && seen.owed.payments > deps.few && isFresh(seen.atMs)) return seen.owed
       looking ??= lookNow()
       return looking
     },
-    async waiting(limit, reason) {
+    /** Those that waited longest, at most `limit`; only those with this reason, if one is given. */
+    async waiting(limit: number, reason?: WaitReason): Promise<readonly ChallengeNonce[]> {
       const nonces: ChallengeNonce[] = []
       for await (const { challenge } of ledger.awaitingMint()) {
         if (nonces.length === limit) break

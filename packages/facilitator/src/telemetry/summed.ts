@@ -5,17 +5,13 @@
 import type { Clock } from '../payment/ports.js'
 import type { LogWriter, WrittenEvent } from './events.js'
 
-export type SummedLog = {
-  readonly log: LogWriter
-  /** Writes the open counts. Later events are written unchanged. */
-  close(): void
-}
+export type SummedLog = ReturnType<typeof createSummedLog>
 
 export function createSummedLog(deps: {
   readonly log: LogWriter
   readonly clock: Clock
   readonly windowMs: number
-}): SummedLog {
+}) {
   const { log, clock, windowMs } = deps
   const closing = new AbortController()
   const windows = new Map<string, { count: number; message: string }>()
@@ -36,7 +32,7 @@ export function createSummedLog(deps: {
   }
 
   return {
-    log(event) {
+    log(event: WrittenEvent) {
       const kind = kindOf(event)
       if (kind === undefined || closing.signal.aborted) return log(event)
       const window = windows.get(kind)
@@ -50,6 +46,7 @@ export function createSummedLog(deps: {
       log(event)
       void open(event.event, kind)
     },
+    /** Writes the open counts. Later events are written unchanged. */
     close: () => closing.abort(),
   }
 }

@@ -20,15 +20,9 @@ export type ExecutedBurn = Pick<Burn, 'txHash' | 'blockNumber' | 'blockHash' | '
   readonly payTo: Address
 }
 
-export type BurnSearch = {
-  /** The largest transfer to an address, read from its receipt: only one transfer of an address can be minted. */
-  largestTransfer(to: Address): Promise<Burn | undefined>
-  executedBurns(): Promise<readonly ExecutedBurn[]>
-  /** The senders of these transactions, in order; undefined for a transaction that the node does not have. */
-  senders(transactions: readonly TxHash[]): Promise<readonly (Address | undefined)[]>
-}
+export type BurnSearch = ReturnType<typeof createBurnSearch>
 
-export type BurnSearchDeps = {
+export function createBurnSearch(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly chain: Pick<ChainReader, 'balances' | 'selfTransferFacts'>
   readonly token: Address
@@ -38,12 +32,11 @@ export type BurnSearchDeps = {
   /** Transactions in one request. */
   readonly lensQueriesMax: number
   readonly logSpanBlocksMax: number
-}
-
-export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
+}) {
   const { rpc, chain, token, helper, fromBlock } = deps
   return {
-    async largestTransfer(to) {
+    /** The largest transfer to an address, read from its receipt: only one transfer of an address can be minted. */
+    async largestTransfer(to: Address): Promise<Burn | undefined> {
       // Nobody can spend from a burn address, so zero means that nothing ever arrived.
       if ((await chain.balances([to]))[0] === 0n) return undefined
       const wanted = {
@@ -68,7 +61,7 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
       return { txHash, blockNumber, blockHash, leafIndex, from, value }
     },
 
-    async executedBurns() {
+    async executedBurns(): Promise<readonly ExecutedBurn[]> {
       if (!helper) return []
       const wanted = {
         address: helper,
@@ -88,7 +81,8 @@ export function createBurnSearch(deps: BurnSearchDeps): BurnSearch {
       })
     },
 
-    async senders(transactions) {
+    /** The senders of these transactions, in order; undefined for a transaction that the node does not have. */
+    async senders(transactions: readonly TxHash[]): Promise<readonly (Address | undefined)[]> {
       const method = 'eth_getTransactionByHash'
       const senders: (Address | undefined)[] = []
       for (const some of inParts(transactions, deps.lensQueriesMax)) {

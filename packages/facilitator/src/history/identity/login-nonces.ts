@@ -5,19 +5,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 
-export type LoginNonces = {
-  /** A fresh nonce for the message that `write` makes with it. */
-  issue(write: MessageWriter): string
-  /** Whether `issue` made this nonce, in this process, for this message. */
-  isOurs(nonce: string, write: MessageWriter): boolean
-  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
-  take(nonce: string, expiresAt: UnixSeconds, address: Address): 'taken' | 'used' | 'full'
-  /** Lets the nonce be used again: nobody got in with it. */
-  giveBack(nonce: string): void
-}
-
 /** The message with something in the place of the nonce. */
-export type MessageWriter = (nonce: string) => string
+type MessageWriter = (nonce: string) => string
 
 const keyBytes = 32
 const randomBytes = 12
@@ -32,7 +21,7 @@ export function createLoginNonces(deps: {
    * could not be told. Each address has its own, so that one participant cannot lock out the other.
    */
   readonly usedMax: number
-}): LoginNonces {
+}) {
   const key = deps.random.bytes(keyBytes)
   const used = new Map<string, { readonly expiresAt: UnixSeconds; readonly address: Address }>()
 
@@ -51,18 +40,21 @@ export function createLoginNonces(deps: {
   }
 
   return {
-    issue(write) {
+    /** A fresh nonce for the message that `write` makes with it. */
+    issue(write: MessageWriter): string {
       const random = Buffer.from(deps.random.bytes(randomBytes)).toString('hex')
       return random + macOf(random, write)
     },
 
-    isOurs(nonce, write) {
+    /** Whether `issue` made this nonce, in this process, for this message. */
+    isOurs(nonce: string, write: MessageWriter): boolean {
       if (nonce.length !== randomCharacters + macCharacters) return false
       const [random, mac] = [nonce.slice(0, randomCharacters), nonce.slice(randomCharacters)]
       return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
     },
 
-    take(nonce, expiresAt, address) {
+    /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
+    take(nonce: string, expiresAt: UnixSeconds, address: Address): 'taken' | 'used' | 'full' {
       if (used.has(nonce)) return 'used'
       if (used.size >= deps.usedMax) forgetExpired()
       if (isFull(address)) return 'full'
@@ -70,6 +62,7 @@ export function createLoginNonces(deps: {
       return 'taken'
     },
 
-    giveBack: (nonce) => void used.delete(nonce),
+    /** Lets the nonce be used again: nobody got in with it. */
+    giveBack: (nonce: string) => void used.delete(nonce),
   }
 }

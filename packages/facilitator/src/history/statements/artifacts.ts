@@ -25,15 +25,10 @@ export const isJti = (text: string): boolean => /^[0-9a-f]{32}$/.test(text)
 const folderOf = (root: string, jti: string) => join(root, jti.slice(0, 2))
 const pathOf = (root: string, jti: string) => join(folderOf(root, jti), `${jti}.json`)
 
-export type Artifacts = {
-  /** Resolves when the file is whole and will survive a power failure. Throws `SvcError('journal_failed')`. */
-  write(artifact: Artifact): Promise<void>
-}
-
 const unfinishedIn = (root: string) => join(root, 'unfinished')
 
 /** Makes the folder if it is missing, and removes what a crash left half written. */
-export async function openArtifacts(root: string): Promise<Artifacts> {
+export async function openArtifacts(root: string) {
   const unfinished = unfinishedIn(root)
   await inArtifacts(root, async () => {
     await rm(unfinished, { recursive: true, force: true })
@@ -49,7 +44,8 @@ export async function openArtifacts(root: string): Promise<Artifacts> {
   }
 
   return {
-    write: (artifact) =>
+    /** Resolves when the file is whole and will survive a power failure. Throws `SvcError('journal_failed')`. */
+    write: (artifact: Artifact): Promise<void> =>
       inArtifacts(root, async () => {
         if (!isJti(artifact.jti)) throw new Error('no name for a file')
         await assertOpened(root)

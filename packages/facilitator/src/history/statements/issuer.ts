@@ -129,17 +129,14 @@ function reading<T>(variable: string, work: () => T, say: Say): T | undefined {
   }
 }
 
-export type IssuerPort = {
-  /** Reads the files again now and then, so that a rotation needs no restart. Throws `SvcError('issuer_unusable')`. */
-  current(): Issuer
-  /** The newest manifest, also while nothing can be signed. Throws `SvcError('issuer_unusable')` when it is no good. */
-  manifest(): string
-}
-
-/** Throws `SvcError('issuer_unusable')` when nothing can be signed: the daemon does not start half. */
-export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>): IssuerPort {
+/**
+ * Throws `SvcError('issuer_unusable')` when nothing can be signed: the daemon does not start half. So do its answers when
+ * the files are no good by then.
+ */
+export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>) {
   let lookedAt = Number.NEGATIVE_INFINITY
   let examined: Examined = { issuer: undefined, findings: [] }
+  /** Reads the files again now and then, so that a rotation needs no restart. */
   const look = (): Examined => {
     const now = clock.now()
     if (now - lookedAt >= limits.issuerLookMs || now < lookedAt) {
@@ -150,13 +147,14 @@ export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>):
   }
   const unusable = ({ findings }: Examined) =>
     new SvcError('issuer_unusable', findings.filter(isFailure).map(describe).join('\n'))
-  const port: IssuerPort = {
-    current() {
+  const port = {
+    current(): Issuer {
       const { issuer } = look()
       if (issuer) return issuer
       throw unusable(examined)
     },
-    manifest() {
+    /** The newest manifest, also while nothing can be signed. */
+    manifest(): string {
       const { manifest } = look()
       if (manifest !== undefined) return manifest
       throw unusable(examined)

@@ -7,10 +7,7 @@ import { assertOpened, inArtifacts } from './artifacts.js'
 import type { Issuer } from './issuer.js'
 import { readRevoked } from './revoked.js'
 
-/** The list that this issuer signs, at most `limits.revocationsFreshMs` old. Throws `SvcError('journal_failed')`. */
-export type RevocationList = (issuer: Issuer) => Promise<string>
-
-export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'now'>): RevocationList {
+export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'now'>) {
   let newest: { readonly at: number; readonly kid: string; readonly list: Promise<string> } | undefined
 
   const isFresh = (at: number): boolean => at <= clock.now() && clock.now() - at < limits.revocationsFreshMs
@@ -24,7 +21,8 @@ export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'n
     return signRevocations(key, kid, { iss: id, iat, exp: iat + limits.revocationsLifetimeSeconds, revoked })
   }
 
-  return (issuer) => {
+  /** The list that this issuer signs, at most `limits.revocationsFreshMs` old. Throws `SvcError('journal_failed')`. */
+  return (issuer: Issuer): Promise<string> => {
     if (newest?.kid === issuer.kid && isFresh(newest.at)) return newest.list
     const list = sign(issuer)
     newest = { at: clock.now(), kid: issuer.kid, list }

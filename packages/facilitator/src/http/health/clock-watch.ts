@@ -6,14 +6,7 @@
  * looks can show that our clock is ahead: a chain that makes blocks on demand may have an old one on top for
  * hours.
  */
-export type ClockWatch = {
-  saw(look: ClockLook): void
-  /**
-   * Positive when our clock is ahead, negative when it is behind, as far as that is certain. Undefined before
-   * a look.
-   */
-  skewSeconds(): number | undefined
-}
+export type ClockWatch = ReturnType<typeof createClockWatch>
 
 export type ClockLook = {
   /** Our clock when the node answered. */
@@ -22,12 +15,12 @@ export type ClockLook = {
   readonly headTimestamp: number
 }
 
-export function createClockWatch(): ClockWatch {
+export function createClockWatch() {
   let last: ClockLook | undefined
   let aheadSeconds = 0
 
   return {
-    saw(look) {
+    saw(look: ClockLook): void {
       // Our clock was set back and may be right now. The next block tells.
       if (last && look.localMs < last.localMs) aheadSeconds = 0
       else if (last && look.headNumber > last.headNumber) {
@@ -35,7 +28,8 @@ export function createClockWatch(): ClockWatch {
       }
       last = look
     },
-    skewSeconds() {
+    /** Positive when our clock is ahead, negative when it is behind, as far as that is certain. Undefined before a look. */
+    skewSeconds(): number | undefined {
       if (!last) return undefined
       const behindSeconds = last.headTimestamp - Math.floor(last.localMs / 1000)
       return behindSeconds > 0 ? -behindSeconds : aheadSeconds

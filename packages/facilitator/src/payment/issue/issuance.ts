@@ -6,14 +6,7 @@ import type { IssueChallenge } from './challenge.js'
 /** The operator's words to callers, if there are any. */
 export type Pause = { readonly words?: string | undefined }
 
-export type Issuance = {
-  isPaused(): boolean
-  /** Pauses issuance and tells callers the operator's words. A restart changes nothing about it. */
-  pause(words?: string): Promise<void>
-  resume(): Promise<void>
-  /** The same way to issue, closed while paused. */
-  gate(issue: IssueChallenge): IssueChallenge
-}
+export type Issuance = ReturnType<typeof createIssuance>
 
 /** Remembers a pause over restarts. */
 export type PauseMemory = {
@@ -22,22 +15,24 @@ export type PauseMemory = {
   set(pause: Pause | undefined): Promise<void>
 }
 
-export function createIssuance({ report, memory }: { report: Report; memory: PauseMemory }): Issuance {
+export function createIssuance({ report, memory }: { report: Report; memory: PauseMemory }) {
   let paused = memory.paused
   return {
     isPaused: () => paused !== undefined,
-    async pause(words) {
+    /** Pauses issuance and tells callers the operator's words. A restart changes nothing about it. */
+    async pause(words?: string): Promise<void> {
       await memory.set({ words })
       if (!paused) report({ event: 'issuance.paused' })
       paused = { words }
     },
-    async resume() {
+    async resume(): Promise<void> {
       await memory.set(undefined)
       if (paused) report({ event: 'issuance.resumed' })
       paused = undefined
     },
+    /** The same way to issue, closed while paused. */
     gate:
-      (issue) =>
+      (issue: IssueChallenge): IssueChallenge =>
       async (...asked) =>
         paused ? reject('issuance_paused', messageOf(paused)) : issue(...asked),
   }

@@ -8,24 +8,9 @@ import type { Challenge, Interrupted, ShallowBurns } from '../records.js'
 import type { PermitVerdict } from './judge.js'
 import { type BurnEnd, createRunBurn, type RunBurnDeps } from './run-burn.js'
 
-export type Burns = {
-  /**
-   * Starts the claimed burn in the background, unless it is under way; one that is on chain already is only
-   * looked up.
-   */
-  start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void
-  /** Goes on with the transaction that an earlier run of the daemon had broadcast. */
-  resume(interrupted: Interrupted): void
-  /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
-  watchForReorg(burns: ShallowBurns): void
-  /** How the burn under way ends, or `late` when the bound passes first. Undefined when none is under way. */
-  watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> | undefined
-  isUnderWay(challengeNonce: ChallengeNonce): boolean
-  /** Resolves when no burn is under way. */
-  idle(): Promise<void>
-}
+export type Burns = ReturnType<typeof createBurns>
 
-export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }): Burns {
+export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
   const { burner } = deps
   const underWay = createUnderWay(deps)
   const { run, runAgain, follow } = createRunBurn(deps)
@@ -42,14 +27,16 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }): Bu
   })
 
   return {
-    start(challenge, payload, verdict) {
+    /** Starts the claimed burn in the background, unless it is under way; one that is on chain already is only looked up. */
+    start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void {
       if (underWay.of(challenge.nonce)) return
       const isBurned = verdict === 'burned'
       const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
       underWay.track(challenge, run({ challenge, payload }, burned))
     },
 
-    resume(interrupted) {
+    /** Goes on with the transaction that an earlier run of the daemon had broadcast. */
+    resume(interrupted: Interrupted): void {
       const outcomes = burner.resume(interrupted)
       for (const [i, item] of interrupted.items.entries()) {
         const outcome = outcomes[i]
@@ -57,11 +44,12 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }): Bu
       }
     },
 
-    watchForReorg: (burns) => burner.watch(burns),
+    /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
+    watchForReorg: (burns: ShallowBurns) => burner.watch(burns),
 
     watch: underWay.watch,
 
-    isUnderWay: (challengeNonce) => underWay.of(challengeNonce) !== undefined,
+    isUnderWay: (challengeNonce: ChallengeNonce): boolean => underWay.of(challengeNonce) !== undefined,
 
     idle: underWay.idle,
   }
@@ -82,11 +70,13 @@ function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>
 
     of: (challengeNonce: ChallengeNonce) => underWay.get(challengeNonce),
 
+    /** How the burn under way ends, or `late` when the bound passes first. Undefined when none is under way. */
     watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> | undefined {
       const end = underWay.get(challengeNonce)
       return end && inTime(end, boundMs, clock)
     },
 
+    /** Resolves when no burn is under way. */
     async idle(): Promise<void> {
       await Promise.allSettled(underWay.values())
     },

@@ -38,13 +38,7 @@ export type SweepView = {
   readonly lastFailure?: LastFailure
 }
 
-export type Sweeper = {
-  /** Takes up what is under way, or starts a sweep that is due. Does not wait for its end. */
-  round(): Promise<void>
-  /** Starts a sweep now, however young its fees are. With `isDryRun` nothing is signed. */
-  now(options: { readonly isDryRun: boolean }): Promise<SweepAnswer>
-  view(): Promise<SweepView>
-}
+export type Sweeper = ReturnType<typeof createSweeper>
 
 export type SweeperDeps = {
   readonly ledger: Pick<FeeLedger, 'feesDue' | 'openSweeps' | 'endSweep'>
@@ -60,7 +54,7 @@ export type SweeperDeps = {
 /** Looks for money that was sent before, in one round: each look may change what is due. */
 const looksMax = 5
 
-export function createSweeper(deps: SweeperDeps): Sweeper {
+export function createSweeper(deps: SweeperDeps) {
   const { ledger, clock, terms } = deps
   const one = createOneSweep(deps)
 
@@ -89,7 +83,8 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
   }
 
   return {
-    async round() {
+    /** Takes up what is under way, or starts a sweep that is due. Does not wait for its end. */
+    async round(): Promise<void> {
       await takeUpOpen()
       if (one.underWay() || one.isResting()) return
       try {
@@ -100,7 +95,8 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
       }
     },
 
-    async now({ isDryRun }) {
+    /** Starts a sweep now, however young its fees are. With `isDryRun` nothing is signed. */
+    async now({ isDryRun }: { readonly isDryRun: boolean }): Promise<SweepAnswer> {
       if (!isDryRun) await takeUpOpen()
       const fees = one.underWay() ? 'nothing_due' : await (isDryRun ? planned(true) : surelyDue(true))
       const underWay = one.underWay()
@@ -114,7 +110,7 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
         : { kind: 'failed', ...started }
     },
 
-    async view() {
+    async view(): Promise<SweepView> {
       const { due, elsewhere } = await ledger.feesDue(terms)
       const [underWay, lastFailure] = [one.underWay(), one.lastFailure()]
       return {

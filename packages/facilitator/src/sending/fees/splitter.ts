@@ -15,13 +15,7 @@ import type { SplitterView } from '../../payment/sweep/control.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 
-export type Splitter = {
-  /** Looks at the balance, and distributes it when it is due. Does not wait for the transaction. */
-  round(): Promise<void>
-  view(): SplitterView
-  /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
-  resume(): Promise<void>
-}
+export type Splitter = ReturnType<typeof createSplitter>
 
 export type SplitterDeps = {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -38,7 +32,7 @@ export type SplitterDeps = {
   readonly limits: { readonly distributionGas: bigint }
 }
 
-export function createSplitter(deps: SplitterDeps): Splitter {
+export function createSplitter(deps: SplitterDeps) {
   const { clock, report } = deps
   const { distribute, resume } = createDistribute(deps)
   let view: SplitterView = {}
@@ -64,7 +58,8 @@ export function createSplitter(deps: SplitterDeps): Splitter {
   }
 
   return {
-    async round() {
+    /** Looks at the balance, and distributes it when it is due. Does not wait for the transaction. */
+    async round(): Promise<void> {
       if (isRunning || clock.now() < nextAtMs) return
       isRunning = true
       const end = () => {
@@ -122,6 +117,7 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
       return conclude(end, txNonce)
     },
 
+    /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
     async resume(): Promise<void> {
       for (const forms of await ledger.openDistributions()) {
         // However it ends, the balance tells what is left to distribute.

@@ -11,14 +11,7 @@ import type { Asked, Head, RelayReader, RelayView } from './view.js'
 /** The block that holds a transaction. */
 export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
 
-export type Mined = {
-  keep(slot: Slot, block: MinedBlock): void
-  txNonces(): readonly number[]
-  /** Takes one out, when it is there. */
-  take(txNonce: number): Slot | undefined
-  /** Asks whether the blocks still stand. */
-  look(head: Head): Promise<readonly Uprooted[]>
-}
+export type Mined = ReturnType<typeof createMined>
 
 /**
  * A reorg replaced the transaction's block. A transaction that is surely gone is no longer kept; a moved one
@@ -57,7 +50,7 @@ export function createMined(deps: {
   /** No block holds the transaction now. The node may have to get it again. */
   onMissing: (slot: Slot) => void
   limits: MinedLimits
-}): Mined {
+}) {
   const { reader, clock, limits } = deps
   /** Oldest first. */
   const entries = new Map<number, Entry>()
@@ -123,7 +116,7 @@ export function createMined(deps: {
   }
 
   return {
-    keep(slot, { blockNumber, blockHash }) {
+    keep(slot: Slot, { blockNumber, blockHash }: MinedBlock): void {
       if (deps.watchBlocks === 0) return
       const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
       entries.set(slot.txNonce, { slot, bytes: size, blockNumber, blockHash, isSeen: false })
@@ -134,11 +127,13 @@ export function createMined(deps: {
       }
     },
 
-    txNonces: () => [...entries.keys()],
+    txNonces: (): readonly number[] => [...entries.keys()],
 
-    take: (txNonce) => drop(txNonce)?.slot,
+    /** Takes one out, when it is there. */
+    take: (txNonce: number) => drop(txNonce)?.slot,
 
-    async look(head) {
+    /** Asks whether the blocks still stand. */
+    async look(head: Head): Promise<readonly Uprooted[]> {
       forgetDeep(head)
       if (entries.size === 0 || !(isShaken || isDue(head))) return []
       const all = [...entries.values()]

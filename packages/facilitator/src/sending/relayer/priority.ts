@@ -6,18 +6,9 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Purpose } from './slot.js'
 
-export type Priority = {
-  /** Runs `work` alone; of those that wait, burns come first. Every other purpose waits as a mint does. */
-  take<T>(purpose: Purpose, work: () => Promise<T>): Promise<T>
-  /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
-  admitMint(): Promise<void>
-  /** Counts a mint of an earlier run as out, even if there is no place for it. */
-  countMint(): void
-  /** A mint that was admitted or counted has ended. */
-  endMint(): void
-}
+export type Priority = ReturnType<typeof createPriority>
 
-export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax: number }): Priority {
+export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax: number }) {
   const waiting: Record<'first' | 'later', (() => Promise<void>)[]> = { first: [], later: [] }
   const mintsWaiting: (() => void)[] = []
   let mintsOut = 0
@@ -43,13 +34,15 @@ export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax:
   }
 
   return {
-    take: (purpose, work) =>
+    /** Runs `work` alone; of those that wait, burns come first. Every other purpose waits as a mint does. */
+    take: <T>(purpose: Purpose, work: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         waiting[purpose === 'burn' ? 'first' : 'later'].push(() => work().then(resolve, reject))
         void run()
       }),
 
-    async admitMint() {
+    /** Resolves when one more mint may be out. Throws `relayer_busy` when too many wait for that. */
+    async admitMint(): Promise<void> {
       if (mintsWaiting.length >= limits.mintQueueMax)
         throw new SvcError('relayer_busy', 'too many mints wait for their transaction')
       const admitted = new Promise<void>((resolve) => mintsWaiting.push(resolve))
@@ -57,11 +50,13 @@ export function createPriority(limits: { mintsInFlightMax: number; mintQueueMax:
       await admitted
     },
 
-    countMint() {
+    /** Counts a mint of an earlier run as out, even if there is no place for it. */
+    countMint(): void {
       mintsOut += 1
     },
 
-    endMint() {
+    /** A mint that was admitted or counted has ended. */
+    endMint(): void {
       mintsOut -= 1
       admitNext()
     },
