@@ -33,9 +33,6 @@ type Found = {
 /** When to look again. Absent when the address is done. */
 type LookedAt = { readonly again?: number }
 
-/** Throws when the node cannot tell what became of a transfer. */
-type LookAt = (found: Found) => Promise<LookedAt>
-
 type LookAtDeps = OnChainDeps & {
   readonly store: Pick<IssuedStore, 'putTransfer' | 'dropTransfers'>
   readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
@@ -50,13 +47,7 @@ type LookAtDeps = OnChainDeps & {
 /** After this many addresses that cannot be looked at, the node is at fault: the others wait for the next round. */
 const failuresMax = 8
 
-export type AccountTransfers = {
-  /**
-   * Looks at a bounded number of addresses whose time has come, and returns what failed. An address that cannot be looked
-   * at does not hold up the others.
-   */
-  round(signal: AbortSignal): Promise<readonly unknown[]>
-}
+export type AccountTransfers = ReturnType<typeof createAccountTransfers>
 
 export type AccountDeps = Omit<LookAtDeps, 'store' | 'now'> & {
   readonly store: IssuedStore
@@ -64,21 +55,24 @@ export type AccountDeps = Omit<LookAtDeps, 'store' | 'now'> & {
   readonly addressesPerRoundMax: number
 }
 
-export function createAccountTransfers(deps: AccountDeps): AccountTransfers {
+export function createAccountTransfers(deps: AccountDeps) {
   const { store, ledger } = deps
   const now = () => Math.floor(deps.clock.now() / 1000)
-  const lookAt = createLookAt({ ...deps, now })
 
   async function lookAtDue(payTo: Address): Promise<LookedAt> {
     const [challenge] = await store.find([payTo])
     const transfers = challenge ? await store.transfersTo(payTo) : []
     if (!challenge || transfers.length === 0) return {}
     const payment = await ledger.books.find(challenge.nonce)
-    return lookAt({ challenge, payment, transfers })
+    return lookAt({ ...deps, now }, { challenge, payment, transfers })
   }
 
   return {
-    async round(signal) {
+    /**
+     * Looks at a bounded number of addresses whose time has come, and returns what failed. An address that cannot be
+     * looked at does not hold up the others.
+     */
+    async round(signal: AbortSignal): Promise<readonly unknown[]> {
       const failures: unknown[] = []
       for (const at of await store.due(now(), deps.addressesPerRoundMax)) {
         signal.throwIfAborted()
@@ -94,18 +88,19 @@ export function createAccountTransfers(deps: AccountDeps): AccountTransfers {
   }
 }
 
-/** Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out here. */
-function createLookAt(deps: LookAtDeps): LookAt {
+/**
+ * Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out here. Throws
+ * when the node cannot tell what became of a transfer.
+ */
+async function lookAt(deps: LookAtDeps, found: Found): Promise<LookedAt> {
   const { now, dustBelow, mintsSecond } = deps
   const { presentedLateSecondsMax } = limits
-  return async (found) => {
-    const { challenge, payment, transfers } = found
-    if (await replaceLost(deps, found)) return {}
-    // Other transfers may lie beside it, so the address is looked at again.
-    if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
-    const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
-    return act(deps, found, judgeTransfers(given))
-  }
+  const { challenge, payment, transfers } = found
+  if (await replaceLost(deps, found)) return {}
+  // Other transfers may lie beside it, so the address is looked at again.
+  if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
+  const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
+  return act(deps, found, judgeTransfers(given))
 }
 
 async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): Promise<LookedAt> {

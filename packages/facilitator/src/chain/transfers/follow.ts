@@ -13,13 +13,7 @@ import { type Cursor, createCursor } from './cursor.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
 import type { PlacedTransfer, TokenBlock, TokenChain, TokenState } from './token-chain.js'
 
-export type Follow = {
-  /**
-   * Follows to the newest block that is deep enough. `unfinished` when there is more to read, because a reorg
-   * took what was followed. Throws when the chain cannot be read; the next try goes on.
-   */
-  round(signal: AbortSignal): Promise<'followed' | 'unfinished'>
-}
+export type Follow = ReturnType<typeof createFollow>
 
 export type FollowDeps = {
   readonly store: IssuedStore
@@ -34,12 +28,16 @@ export type FollowDeps = {
   readonly report: Log
 }
 
-export function createFollow(deps: FollowDeps): Follow {
+export function createFollow(deps: FollowDeps) {
   const { chain } = deps
   const cursor = createCursor(deps)
   const read = createRead(deps, cursor)
   return {
-    async round(signal) {
+    /**
+     * Follows to the newest block that is deep enough. `unfinished` when there is more to read, because a reorg took what
+     * was followed. Throws when the chain cannot be read; the next try goes on.
+     */
+    async round(signal: AbortSignal): Promise<'followed' | 'unfinished'> {
       const target = await chain.deepBlock(deps.depth)
       const from = await cursor.start(target)
       if (!(await cursor.isOnChain(from))) return rewound(from)

@@ -7,8 +7,16 @@ import {
   reject,
   type UnixSeconds,
 } from '@svc-zerc20/protocol'
-import { type HistorySettings, participantRoles } from '../../config/secrets/history.js'
-import type { Participant } from './participant.js'
+import { type HistorySettings, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
+
+/** A participant that has shown a good token. */
+export type Participant = {
+  readonly role: ParticipantRole
+  readonly tenant: string
+  readonly actor: string
+  /** The end of the token. */
+  readonly expiresAt: UnixSeconds
+}
 
 /** How long a token is good. */
 export const tokenSeconds = 900

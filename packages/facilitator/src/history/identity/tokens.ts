@@ -11,9 +11,11 @@ import {
 } from '@svc-zerc20/protocol'
 import { compactVerify, errors, SignJWT } from 'jose'
 import type { HistorySettings, ParticipantRole } from '../../config/secrets/history.js'
-import type { IssuedToken, Participant } from './participant.js'
-import { judgeClaims, tokenSeconds } from './token-claims.js'
+import { judgeClaims, type Participant, tokenSeconds } from './token-claims.js'
 import { readToken, tokenType } from './token-form.js'
+
+/** A token that was just made. */
+export type IssuedToken = Pick<Participant, 'role' | 'expiresAt'> & { readonly token: string }
 
 export type Tokens = {
   issue(role: ParticipantRole): Promise<IssuedToken>

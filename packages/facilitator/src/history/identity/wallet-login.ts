@@ -18,8 +18,7 @@ import { type HistorySettings, type ParticipantRole, participantRoles } from '..
 import { createContractWallets } from './contract-wallets.js'
 import { expiryOf, type LoginMessage, placeOf, readMessage, writeMessage } from './login-message.js'
 import { createLoginNonces } from './login-nonces.js'
-import type { IssuedToken } from './participant.js'
-import type { Tokens } from './tokens.js'
+import type { IssuedToken, Tokens } from './tokens.js'
 
 export type LoginChallenge = { readonly message: string; readonly expiresAt: UnixSeconds }
 

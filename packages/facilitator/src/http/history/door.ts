@@ -2,7 +2,7 @@
 import { type Address, accept, type ChallengeNonce, type Result, type TokenLabel } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { HistorySettings } from '../../config/secrets/history.js'
-import type { Participant } from '../../history/identity/participant.js'
+import type { Participant } from '../../history/identity/token-claims.js'
 import type { Tokens } from '../../history/identity/tokens.js'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import type { HistoryBooks } from '../../history/questions.js'
