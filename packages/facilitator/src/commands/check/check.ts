@@ -22,7 +22,6 @@ import { probeIndexer } from './indexer.js'
 import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
-import { usualKeyFolders } from './minting/find-artifacts.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -40,8 +39,6 @@ export async function check(deps: {
    * comes nothing, and a daemon may run beside it. Default: `start`.
    */
   command?: 'check' | 'start' | 'recover'
-  /** Folders to search for proving keys when the file names none. Default: the usual ones. */
-  keyFolders?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
   if (!reading.isRead) return { findings: reading.findings, ready: undefined }
@@ -50,24 +47,13 @@ export async function check(deps: {
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)
   const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
-  const { journal: journalFile } = reading.values.settlement
   const rpc = openRpc(reading.values)
   const view = rpc && createChainView(rpc)
   const probes = Promise.all([
-    probeChain({
-      view,
-      config: reading.values,
-      keys,
-      clock: deps.clock,
-      // Other profiles finalize nothing, so no keys are searched for.
-      keyFolders:
-        reading.values.profile === 'local'
-          ? (deps.keyFolders ?? usualKeyFolders(deps.file, journalFile))
-          : [],
-    }),
+    probeChain({ view, config: reading.values, keys, clock: deps.clock }),
     probeIndexer(reading.values.network.indexer_url),
     probeJournal(
-      journalFile,
+      reading.values.settlement.journal,
       command !== 'check'
         ? undefined
         : {
@@ -84,7 +70,7 @@ export async function check(deps: {
   const isChosen = reading.isGiven('zerc20.pow_bits')
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
   const values = withZerc20(reading.values, ofKeys)
-  const artifacts = await probeArtifacts(values, chain.artifacts)
+  const artifacts = await probeArtifacts(values)
   const findings = [
     ...judgeFile(deps.file, reading),
     ...judgePlaceholders(values),
@@ -99,8 +85,7 @@ export async function check(deps: {
     ...artifacts,
     ...listen,
   ]
-  const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
-  const resolved = config && withZerc20(config, { ...found, ...ofKeys })
+  const resolved = config && withZerc20(config, ofKeys)
   return { findings, ready: resolved && secrets && { config: resolved, secrets } }
 }
 
