@@ -238,6 +238,11 @@ export const limits = {
   predecessorsMax: 16,
   /** Epochs that `check` searches for counts by others, the latest ones. Each costs about thirty round trips. */
   checkedEpochsMax: 32,
+  /** `check` warns when the pool of addresses takes longer than this to fill. */
+  poolFillWarnSeconds: 600,
+  /** Tries of proof of work by which `check` measures this machine: in one call, and calls. Together about 100 ms. */
+  poolTries: 512,
+  poolSlices: 8,
   /** Longest life of an offer that payers sign for. */
   offerSecondsMax: 86_400,
 } as const

@@ -11,6 +11,7 @@ const paymentColumns = 'issuedAt phase waiting.reason amount fee.amount challeng
 /** What is worth a column. Other lists show every field. */
 const columnsOf: Readonly<Record<string, readonly string[]>> = {
   payments: paymentColumns,
+  challenges: 'issuedAt expiresAt amount claimed challengeNonce'.split(' '),
   late: 'late.reason expiresAt late.value challengeNonce late.transaction'.split(' '),
   demoted: ['granted', ...paymentColumns],
   stuck: ['stuck', 'challengeNonce', 'payTo'],

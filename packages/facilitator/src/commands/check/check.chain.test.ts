@@ -150,6 +150,20 @@ describe('check', () => {
     ])
   })
 
+  it('says how long the addresses take on this machine, and warns when that is long', async () => {
+    const told = async (bits: number) => {
+      const file = writeConfig({ zerc20: { pow_bits: bits } })
+      const clock = { now: () => Date.now() }
+      const { findings } = await check({ file, env: keys, clock, command: 'check' })
+      return findings.find(({ key }) => key === 'zerc20.pow_bits')
+    }
+    expect(await told(8)).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(/^is 8: an address takes about \d+ m?s .* a pool of 256 is full after/),
+    })
+    expect(await told(30)).toMatchObject({ level: 'warn' })
+  })
+
   it.each(['token', 'verifier', 'hub'])('R-056 finds that there is no code at network.%s', async (name) => {
     const complaints = await complaintsOf({ network: { [name]: elsewhere } })
     expect(complaints).toContain(`fail network.${name}: no contract at ${elsewhere}`)

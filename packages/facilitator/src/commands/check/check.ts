@@ -22,6 +22,7 @@ import { probeIndexer } from './indexer.js'
 import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
+import { probePool } from './minting/pool.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -83,6 +84,7 @@ export async function check(deps: {
     ...journal,
     ...history,
     ...artifacts,
+    ...(command === 'check' ? probePool(values, deps.clock) : []),
     ...listen,
   ]
   const resolved = config && withZerc20(config, ofKeys)
