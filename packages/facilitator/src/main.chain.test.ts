@@ -63,7 +63,7 @@ describe('svc-facilitator start', () => {
         'SVC_RELAYER_PK: a well-known development key; anybody can use it',
         expect.stringContaining('network.indexer_url: '),
         expect.stringContaining('settlement.journal: is "none": pending work is lost on restart'),
-        'zerc20.artifacts: not set: payments are accepted, but none is finalized',
+        'zerc20.artifacts: not set, and no folder with the keys of the verifier was found: payments are accepted, but none is finalized',
       ])
     })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

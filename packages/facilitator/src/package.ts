@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+export const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
 const manifest = readFileSync(`${packageFolder}package.json`, 'utf8')
 

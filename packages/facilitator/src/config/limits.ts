@@ -236,6 +236,8 @@ export const limits = {
   checkAnswerMs: 3_000,
   /** Earlier verifiers that a check follows. Each costs a round trip. */
   predecessorsMax: 16,
+  /** Folders that a check searches in one place for proving keys. */
+  artifactFoldersMax: 32,
   /** Epochs that `check` searches for counts by others, the latest ones. Each costs about thirty round trips. */
   checkedEpochsMax: 32,
   /** `check` warns when the pool of addresses takes longer than this to fill. */

@@ -431,7 +431,7 @@ const configSchema = z.object({
       integer({ min: 0, max: 32 }),
       16,
       'Proof-of-work bits of a burn address. Every further bit doubles the work. Unset: the bits that the proving keys ' +
-        'demand, and 16 without keys. After a change the ready addresses are made again.',
+        'demand, where keys are found, and 16 otherwise. After a change the ready addresses are made again.',
     ),
     tree_height: defaults(
       integer({ min: 1, max: 64 }),
@@ -447,7 +447,9 @@ const configSchema = z.object({
       path.describe('the path of a folder'),
       '"circuits"',
       'Folder of the proving keys, with their `manifest.json`. A relative path starts at the folder of the ' +
-        'configuration file. Unset: payments are accepted but not finalized.',
+        'configuration file. Unset: keys whose hashes match the verifier’s are searched in `circuits` beside the ' +
+        'file and beside the journal, in `~/.local/share/svc-zerc20/circuits` and in `.cache/circuits` of this ' +
+        'repository. If none are found, payments are accepted but not finalized.',
     ),
   }),
   sellers: z.array(

@@ -18,9 +18,12 @@ export async function probeChain(deps: {
   /** The addresses of the keys; undefined when one is missing or malformed. */
   keys: KeyAddresses
   clock: Pick<Clock, 'now'>
+  /** Folders to search for proving keys when the configuration names none. */
+  keyFolders: readonly string[]
 }): Promise<Minting> {
   const { view, keys } = deps
-  if (!view) return { findings: [] }
+  const nothing: Minting = { findings: [], artifacts: deps.config.zerc20.artifacts }
+  if (!view) return nothing
   const [chain, contracts, fee, minting, funds, costs] = await Promise.all([
     probeNode(view, deps.config, deps.clock).catch((error) => ({
       findings: [unanswered(error)],
@@ -28,12 +31,15 @@ export async function probeChain(deps: {
     })),
     probeContracts(view, deps.config).catch((error) => [unanswered(error)]),
     probeFee(view, deps.config, keys).catch((error) => [unanswered(error)]),
-    probeMinting(view, deps.config).catch((error): Minting => ({ findings: [unanswered(error)] })),
+    probeMinting(view, deps.config, deps.keyFolders).catch((error) => ({
+      ...nothing,
+      findings: [unanswered(error)],
+    })),
     probeFunds(view, deps.config, keys).catch((error) => [unanswered(error)]),
     probeCosts(view, deps.config).catch(unanswered),
   ])
   // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
-  if (chain.wrongChain) return { findings: chain.findings }
+  if (chain.wrongChain) return { ...nothing, findings: chain.findings }
   const findings = [...chain.findings, ...contracts, ...fee, ...minting.findings, ...funds, costs]
   return { ...minting, findings: withoutRepeats(findings) }
 }

@@ -23,6 +23,7 @@ import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
 import { probePool } from './minting/pool.js'
+import { usualKeyFolders } from './minting/find-artifacts.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -40,6 +41,8 @@ export async function check(deps: {
    * comes nothing, and a daemon may run beside it. Default: `start`.
    */
   command?: 'check' | 'start' | 'recover'
+  /** Folders to search for proving keys when the file names none. Default: the usual ones. */
+  keyFolders?: readonly string[]
 }): Promise<CheckReport> {
   const reading = readConfigFile(deps.file)
   if (!reading.isRead) return { findings: reading.findings, ready: undefined }
@@ -48,13 +51,24 @@ export async function check(deps: {
   const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
   const keys = secrets && addressesOf(secrets)
   const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
+  const { journal: journalFile } = reading.values.settlement
   const rpc = openRpc(reading.values)
   const view = rpc && createChainView(rpc)
   const probes = Promise.all([
-    probeChain({ view, config: reading.values, keys, clock: deps.clock }),
+    probeChain({
+      view,
+      config: reading.values,
+      keys,
+      clock: deps.clock,
+      // Other profiles finalize nothing, so no keys are searched for.
+      keyFolders:
+        reading.values.profile === 'local'
+          ? (deps.keyFolders ?? usualKeyFolders(deps.file, journalFile))
+          : [],
+    }),
     probeIndexer(reading.values.network.indexer_url),
     probeJournal(
-      reading.values.settlement.journal,
+      journalFile,
       command !== 'check'
         ? undefined
         : {
@@ -71,7 +85,7 @@ export async function check(deps: {
   const isChosen = reading.isGiven('zerc20.pow_bits')
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
   const values = withZerc20(reading.values, ofKeys)
-  const artifacts = await probeArtifacts(values)
+  const artifacts = await probeArtifacts(values, chain.artifacts)
   const findings = [
     ...judgeFile(deps.file, reading),
     ...judgePlaceholders(values),
@@ -87,7 +101,8 @@ export async function check(deps: {
     ...(command === 'check' ? probePool(values, deps.clock) : []),
     ...listen,
   ]
-  const resolved = config && withZerc20(config, ofKeys)
+  const found = { ...(chain.artifacts !== undefined && { artifacts: chain.artifacts }) }
+  const resolved = config && withZerc20(config, { ...found, ...ofKeys })
   return { findings, ready: resolved && secrets && { config: resolved, secrets } }
 }
 

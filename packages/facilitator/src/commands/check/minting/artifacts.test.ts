@@ -18,7 +18,7 @@ function configOf(
   return parseConfig(`${text}\n${finalize}[zerc20]\n${artifacts}${changes.zerc20 ?? 'pow_bits = 8'}\n`)
 }
 
-const probe = (config: ReturnType<typeof configOf>) => probeArtifacts(config)
+const probe = (config: ReturnType<typeof configOf>) => probeArtifacts(config, config.zerc20.artifacts)
 
 const failuresOf = async (...args: Parameters<typeof configOf>) =>
   (await probe(configOf(...args))).filter(isFailure).map(({ key, message }) => `${key}: ${message}`)

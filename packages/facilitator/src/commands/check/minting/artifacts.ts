@@ -15,11 +15,17 @@ import { conditionsMissing } from '../../../config/settings.js'
 
 const key = 'zerc20.artifacts'
 
-export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> {
-  const { pow_bits: powBits, generation, artifacts } = config.zerc20
+/** @param artifacts The folder that the configuration names, or the one that was found. */
+export async function probeArtifacts(
+  config: PartialConfig,
+  artifacts: string | undefined,
+): Promise<Finding[]> {
+  const { pow_bits: powBits, generation } = config.zerc20
   if (artifacts === undefined) {
     if (config.profile !== 'local') return []
-    return [warn(key, 'not set: payments are accepted, but none is finalized')]
+    const message =
+      'not set, and no folder with the keys of the verifier was found: payments are accepted, but none is finalized'
+    return [warn(key, message)]
   }
   const minting = config.finalize.mode === 'batch' ? mintingCircuits : (['withdraw-local'] as const)
   const manifest = await readManifest(artifacts, (found) => readFiles(found, minting))
@@ -41,7 +47,9 @@ export async function probeArtifacts(config: PartialConfig): Promise<Finding[]> 
     )
   }
   if (findings.some(isFailure)) return findings
-  return [ok(key, `${manifest.setup} keys, ${manifest.powBits} bits, in ${artifacts}`), ...findings]
+  const found = config.zerc20.artifacts === undefined ? '; found by the hashes of the verifier’s keys' : ''
+  const message = `${manifest.setup} keys, ${manifest.powBits} bits, in ${artifacts}${found}`
+  return [ok(key, message), ...findings]
 }
 
 /** The maker of development keys can mint without burning, so they are allowed on a local chain only. */

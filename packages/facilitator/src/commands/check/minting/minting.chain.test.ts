@@ -1,5 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import {
   batchVerifierAbi,
@@ -93,11 +93,11 @@ function writeConfig(
   return files.write('facilitator.toml', stringify(config))
 }
 
-async function run(file: string) {
+async function run(file: string, keyFolders?: readonly string[]) {
   const clock = { now: () => Date.now() }
-  const { findings } = await check({ file, env: keys, clock })
+  const { findings, ready } = await check({ file, env: keys, clock, ...(keyFolders && { keyFolders }) })
   const about = (key: string) => findings.filter((finding) => finding.key === key).map(format)
-  return { about }
+  return { about, artifacts: ready?.config.zerc20.artifacts }
 }
 
 /** Findings about keys and verifier, without the warning about development keys. */
@@ -249,9 +249,66 @@ describe('what can mint', () => {
   })
 })
 
+describe('proving keys that the configuration does not name', () => {
+  it('are taken from the build’s cache when they are those of the verifier, and it is said which', async () => {
+    const { about, artifacts: taken } = await run(writeConfig())
+    expect(taken).toBe(artifacts)
+    expect(about('zerc20.artifacts')[0]).toBe(
+      `ok   zerc20.artifacts: development keys, 8 bits, in ${artifacts}; found by the hashes of the verifier’s keys`,
+    )
+  })
+
+  it('are found beside the configuration file, before anywhere else', async () => {
+    const file = writeConfig()
+    const beside = join(dirname(file), 'circuits')
+    symlinkSync(artifacts, beside)
+    expect((await run(file)).artifacts).toBe(beside)
+  })
+
+  it('are not taken for their name or place: keys of other hashes stay where they are', async () => {
+    const file = writeConfig()
+    const place = join(dirname(file), 'circuits')
+    const other = join(place, 'a')
+    mkdirSync(other, { recursive: true })
+    const { circuits, ...rest } = JSON.parse(readFileSync(join(artifacts, manifestFile), 'utf8'))
+    const swapped = { ...circuits, 'withdraw-local': circuits['withdraw-global'] }
+    writeFileSync(join(other, manifestFile), JSON.stringify({ ...rest, circuits: swapped }))
+    mkdirSync(join(place, 'b'))
+    writeFileSync(join(place, 'b', manifestFile), 'no manifest')
+    expect(await run(file, [place])).toMatchObject({ artifacts: undefined })
+    symlinkSync(artifacts, join(place, 'c'))
+    expect((await run(file, [place])).artifacts).toBe(join(place, 'c'))
+  })
+
+  it('have the key of batches where there is such a folder, else the check tells what is missing', async () => {
+    await setBatchKey(batchKeys())
+    const without = keysFolder('a-single', undefined)
+    const place = dirname(without)
+    const { about, artifacts: taken } = await run(writeConfig(), [place])
+    expect(taken).toBe(without)
+    expect(about('zerc20.artifacts')).toContainEqual(
+      expect.stringMatching(
+        /^fail .*batchVerifier of the verifier is .* for which the artifacts have no key/,
+      ),
+    )
+    const both = keysFolder('b-both', batchKeys(), place)
+    expect((await run(writeConfig(), [place])).artifacts).toBe(both)
+  })
+
+  it('are not taken from a folder that everybody may write to', async () => {
+    const file = writeConfig()
+    const place = join(dirname(file), 'circuits')
+    cpSync(artifacts, place, { recursive: true })
+    chmodSync(place, 0o777)
+    const { about, artifacts: taken } = await run(file, [place])
+    expect(taken).toBeUndefined()
+    expect(about('zerc20.artifacts')[0]).toContain('no folder with the keys of the verifier was found')
+  })
+})
+
 /** A folder with the keys of this deployment, and these of batches. */
-function keysFolder(name: string, batch: CircuitArtifacts | undefined): string {
-  const folder = join(files.folder(), name)
+function keysFolder(name: string, batch: CircuitArtifacts | undefined, place = files.folder()): string {
+  const folder = join(place, name)
   mkdirSync(folder)
   for (const name of neededCircuits) {
     const { witness, provingKey } = manifest.circuits[name]

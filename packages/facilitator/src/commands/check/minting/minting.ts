@@ -9,35 +9,46 @@ import {
   verifierRuntime,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
-import { batchCircuit, type CircuitArtifacts, type Manifest } from '@svc-zerc20/zk'
+import { batchCircuit, type CircuitArtifacts, type Manifest, neededCircuits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
 import { type Finding, fail, warn } from '../../../config/finding.js'
 import { limits } from '../../../config/limits.js'
+import { conditionsMissing } from '../../../config/settings.js'
 import type { ChainView } from '../chain-view.js'
 import { readManifest } from './artifacts.js'
+import { findArtifacts, type KeyHashes } from './find-artifacts.js'
 import { type ProofVerifier, readProofVerifiers } from './proof-verifiers.js'
 
 export type Minting = {
   readonly findings: Finding[]
-  /** Bits of proof of work that the proving keys demand. */
+  /** Folder of the proving keys: the configured one, or one whose keys match the verifier's. */
+  readonly artifacts: string | undefined
+  /** Bits of proof of work that these keys demand. */
   readonly powBits?: number
 }
 
-export async function probeMinting(view: ChainView, config: PartialConfig): Promise<Minting> {
+/** @param keyFolders Folders to search for the verifier's keys when the configuration names none. */
+export async function probeMinting(
+  view: ChainView,
+  config: PartialConfig,
+  keyFolders: readonly string[],
+): Promise<Minting> {
   const { verifier } = config.network
-  const { artifacts } = config.zerc20
-  if (verifier === undefined) return { findings: [] }
+  const configured = config.zerc20.artifacts
+  if (verifier === undefined) return { findings: [], artifacts: configured }
   const [proofVerifiers, codes, predecessors] = await Promise.all([
     readProofVerifiers(view, verifier),
     judgeCodes(view, config),
     judgePredecessors(view, verifier),
   ])
+  const mayUse = ({ setup }: Manifest) => setup === 'ceremony' || conditionsMissing(config).length === 0
+  const artifacts = configured ?? (await findArtifacts(keyFolders, hashesOf(proofVerifiers), mayUse))
   const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
   // `probeArtifacts` reports a folder that cannot be read.
   const ofProofVerifiers = typeof manifest === 'object' ? judgeProofVerifiers(proofVerifiers, manifest) : []
   const ofMode = judgeMode(config, proofVerifiers, typeof manifest === 'object' ? manifest : undefined)
   const findings = [...codes, ...predecessors, ...ofProofVerifiers, ...ofMode]
-  return { findings, ...(typeof manifest === 'object' && { powBits: manifest.powBits }) }
+  return { findings, artifacts, ...(typeof manifest === 'object' && { powBits: manifest.powBits }) }
 }
 
 /** An address of an epoch can be minted by batch proofs alone, so there must be keys for them, here and on the chain. */
@@ -59,6 +70,17 @@ function judgeMode(
     cannot(`zerc20.generation is ${zerc20.generation}: batches are proved for generation 2 only`)
   }
   return findings
+}
+
+/** The verifier's key hash for each circuit; undefined unless it reports all that every deployment has. */
+function hashesOf(proofVerifiers: readonly ProofVerifier[]): KeyHashes | undefined {
+  const hashes = neededCircuits.map((name) => {
+    const one = proofVerifiers.find(({ circuit, needed }) => circuit === name && needed)
+    return [name, one?.keyHash] as const
+  })
+  if (hashes.some(([, hash]) => hash === undefined)) return undefined
+  const ofBatches = proofVerifiers.find(({ circuit }) => circuit === batchCircuit)?.keyHash
+  return { ...(Object.fromEntries(hashes) as KeyHashes), [batchCircuit]: ofBatches }
 }
 
 /** Tells the operator when the contracts' code is not ours, because then only their answers can be checked. */
