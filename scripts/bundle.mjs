@@ -114,7 +114,9 @@ async function bundlePages(wanted) {
   const atAnEnd = Object.keys(reasons).filter(
     (code) => reasons[code].status === 200 && /^(?:never|fresh_offer)$/.test(reasons[code].retry),
   )
-  await Promise.all(wanted.map((page) => bundlePage(page, { REASONS_AT_AN_END: JSON.stringify(atAnEnd) })))
+  await Promise.all(
+    wanted.map((page) => bundlePage(page, { REASONS_AT_AN_END: JSON.stringify(atAnEnd.join(' ')) })),
+  )
 }
 
 async function bundlePage({ module, sources, isFile = false }, define) {

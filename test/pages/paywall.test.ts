@@ -395,7 +395,8 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       expect(wallet.signed).toHaveLength(2)
     })
 
-    it('a reload while the burn is under way goes on with the same payment', async () => {
+    /** Lets no burn begin until it is released. */
+    function holdBurn(): () => void {
       let release = () => {}
       const held = new Promise<void>((resolve) => {
         release = resolve
@@ -404,6 +405,54 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         await held
         return forward()
       })
+      return release
+    }
+
+    it('another tab does not pay for the same while one pays, and may afterwards', async () => {
+      const release = holdBurn()
+      await open('/json')
+      const other = await page.context().newPage()
+      const spent = await cost(async () => {
+        await pay()
+        await title('Burning your tokens')
+        await giveWallet(other, wallet, interop.rpcUrl)
+        await other.goto(`${shop.url}/json`)
+        await other.getByRole('button', { name: 'Test Wallet' }).click()
+        await other.getByRole('heading', { name: 'Another tab is paying for this' }).waitFor()
+        release()
+        await title('Paid, and yours')
+      })
+      expect(spent).toEqual(once)
+      await other.getByRole('button', { name: 'Try again' }).click()
+      await other.getByRole('heading', { name: 'You will sign two things' }).waitFor()
+    })
+
+    it('a page that the browser kept for the back button looks for a payment that was made since', async () => {
+      await open('/json')
+      await press('Test Wallet')
+      await title('You will sign two things')
+      const [key, kept] = await keptElsewhere()
+      await page.evaluate(([name = '', value = '']) => sessionStorage.setItem(name, value), [key, kept])
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+      await title('Paid, and yours')
+      expect(wallet.signed).toEqual(['Permit', 'BurnAuthorization'])
+    })
+
+    /** What a tab remembers that has paid. */
+    async function keptElsewhere(): Promise<[string, string]> {
+      const other = await page.context().newPage()
+      await giveWallet(other, wallet, interop.rpcUrl)
+      await other.goto(`${shop.url}/json`)
+      await other.getByRole('button', { name: 'Test Wallet' }).click()
+      await other.getByRole('button', { name: /^Sign and pay/ }).click()
+      await other.getByRole('heading', { name: 'Paid, and yours' }).waitFor()
+      const [kept] = await other.evaluate(() => Object.entries(sessionStorage))
+      if (!kept) throw new Error('the other tab kept nothing')
+      return kept as [string, string]
+    }
+
+    it('a reload while the burn is under way goes on with the same payment', async () => {
+      const release = holdBurn()
       const spent = await cost(async () => {
         await open('/json')
         await pay()

@@ -1,7 +1,7 @@
 /** From a signed payment to the resource. The payment is kept until the resource is here. */
 import { el } from '../dom.js'
 import { nowMs } from '../system-clock.js'
-import { canOpen, forget, type Kept, keep } from './kept.js'
+import { canOpen, forget, hold, type Kept, keep } from './kept.js'
 import { money, putForward } from './offered.js'
 import { decode, type PermitOffer } from './payment.js'
 import { type Again, brokeOff, type Delivered, type Over, present } from './present.js'
@@ -25,6 +25,7 @@ export type Delivery = {
 export async function deliver(delivery: Delivery): Promise<void> {
   const offer = decode<{ accepted: PermitOffer }>(delivery.kept.header)?.accepted
   if (!offer) return
+  if (!delivery.kept.deliveredAtMs) void hold()
   for (let presented = 1; ; presented++) {
     const stopWatching = watchBurn(delivery, offer)
     let verdict = await present(delivery.kept.header)

@@ -3,6 +3,7 @@
  * presents it again, so nothing is signed twice. The server keeps its answer for as long.
  */
 import { nowMs } from '../system-clock.js'
+import { ask } from './present.js'
 
 export type Kept = {
   /** The value of PAYMENT-SIGNATURE. */
@@ -19,6 +20,7 @@ let inMemory: Kept | undefined
 
 export function keep(payment: Kept): void {
   inMemory = payment
+  if (payment.deliveredAtMs !== undefined) letGo()
   try {
     sessionStorage.setItem(key, JSON.stringify(payment))
   } catch {}
@@ -36,10 +38,33 @@ export function findKept(): Kept | undefined {
 
 export function forget(): void {
   inMemory = undefined
+  letGo()
   try {
     sessionStorage.removeItem(key)
   } catch {}
   setTicket('', 0)
+}
+
+let letGo = () => {}
+
+/** Tells other tabs that this one pays, until it is closed or the payment has ended. Some pages may have no locks. */
+export async function hold(): Promise<void> {
+  try {
+    await navigator.locks.request(key, { ifAvailable: true }, (lock) => lock && held())
+  } catch {}
+}
+
+const held = () =>
+  new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+
+export async function isHeldElsewhere(): Promise<boolean> {
+  try {
+    return (await navigator.locks.query()).held?.some(({ name }) => name === key) === true
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -55,7 +80,7 @@ export async function canOpen({ header }: Kept): Promise<boolean> {
       name.replace(/[+/=]/g, (char) => ({ '+': '-', '/': '_' })[char] ?? ''),
       keptMs / 1000,
     )
-    const tried = await fetch(location.href, { redirect: 'manual', cache: 'no-store' })
+    const tried = await ask({ redirect: 'manual' })
     await tried.body?.cancel()
     if (tried.ok || tried.type === 'opaqueredirect') return true
   } catch {}

@@ -1,12 +1,13 @@
 /** The paywall, up to the two signatures. The page around it stands without this script, too. */
 import { el, timeOf } from '../dom.js'
 import { deliver } from './deliver.js'
-import { findKept, forget, keep } from './kept.js'
+import { findKept, forget, isHeldElsewhere, keep } from './kept.js'
 import { current, endsAtMs, isStale, money, putForward, renew, short, writeIn } from './offered.js'
 import { chainOf, NoKeySignature, type PermitOffer, paymentHeader, signBurn, signPermit } from './payment.js'
 import { area, type Button, quiet, show } from './view.js'
 import { codeOf, findWallets, readToken, type TokenFacts, type Wallet } from './wallet.js'
 
+const again = 'Try again'
 /** Wallets announce themselves within milliseconds. */
 const walletWaitMs = 600
 
@@ -49,7 +50,7 @@ async function attempt(wallet: Wallet, step: () => Promise<void>): Promise<void>
     await step()
   } catch (error) {
     const [title, text] = wordsFor(error, wallet)
-    stop(title, text, ['Try again', () => attempt(wallet, step)])
+    stop(title, text, [again, () => attempt(wallet, step)])
   }
 }
 
@@ -72,9 +73,13 @@ const connect = (wallet: Wallet): Promise<void> =>
     show(0, 'busy', `Look at ${wallet.name}`, ['It asks whether this page may see your account.'])
     const accounts = (await wallet.request({ method: 'eth_requestAccounts' })) as string[]
     const account = String(accounts[0])
+    if (await isHeldElsewhere()) {
+      const text = 'Go on there. To pay here, close that tab first.'
+      return show(0, 'bad', 'Another tab is paying for this', [text], go(again))
+    }
     const before = current()
     const trouble = await renew()
-    if (trouble) return stop(noOffer, trouble, go('Try again'))
+    if (trouble) return stop(noOffer, trouble, go(again))
     const offer = current()
     if (!before || !offer) return choose()
     const chainId = chainOf(offer)
@@ -106,7 +111,7 @@ const switchNetwork = (wallet: Wallet, chainId: number): Promise<void> =>
     } catch (error) {
       if (codeOf(error) !== 4902) throw error
       const text = `Add the network with chain id ${chainId} in the settings of ${wallet.name}.`
-      return stop('Unknown network', text, ['Try again', () => switchNetwork(wallet, chainId)])
+      return stop('Unknown network', text, [again, () => switchNetwork(wallet, chainId)])
     }
     await connect(wallet)
   })
@@ -172,7 +177,7 @@ const noOffer = 'There is no new offer right now'
 async function startOver(): Promise<void> {
   forget()
   const trouble = await renew()
-  if (trouble) show(0, 'bad', noOffer, [trouble], ['Try again', startOver])
+  if (trouble) show(0, 'bad', noOffer, [trouble], [again, startOver])
   else choose()
 }
 
@@ -183,6 +188,8 @@ findWallets((found) => {
   wallets = found
   if (isChoosing) choose()
 }, walletWaitMs)
+// A page that the browser kept whole does not know what was paid since.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 const kept = findKept()
 // A page without an offer says so by itself, and has this script for a payment that is kept.
 if (kept) void deliver({ kept, startOver })

@@ -1,11 +1,12 @@
 /** Presents a payment, and tells what the answer means for it. */
 import { decode, type Required } from './payment.js'
 
-/** Reasons after which a payment will never be taken. The build fills the list in from the protocol's table. */
-declare const REASONS_AT_AN_END: readonly string[]
+/** Reasons after which a payment will never be taken. The build fills them in from the protocol's table. */
+declare const REASONS_AT_AN_END: string
 
 /** The official middleware's words for a payment that is for no offer of this address. */
 const noMatch = ['offer_mismatch', 'No matching payment requirements']
+const atAnEnd = [...REASONS_AT_AN_END.split(' '), ...noMatch]
 
 const answerMsMax = 60_000
 
@@ -30,16 +31,21 @@ type Settled = { success?: boolean; errorReason?: string; transaction?: string }
 /** No answer, or a part of one. The server keeps what it gave, so the same payment gets it. */
 export const brokeOff: Again = { kind: 'again', reason: '', text: unreachable, transaction: '', waitMs: 0 }
 
+/** Asks for the address of this page, past every cache. */
+export const ask = (how: RequestInit): Promise<Response> =>
+  fetch(location.href, { cache: 'no-store', ...how })
+
+const requiredIn = ({ headers }: Response) => decode<Required>(headers.get('PAYMENT-REQUIRED'))
+
 export async function present(header: string): Promise<Verdict> {
   let answer: Response
   // For the answer to begin. What was bought may take as long as it takes.
   const patience = new AbortController()
   const timer = setTimeout(() => patience.abort(), answerMsMax)
   try {
-    answer = await fetch(location.href, {
+    answer = await ask({
       headers: { 'PAYMENT-SIGNATURE': header },
       redirect: 'manual',
-      cache: 'no-store',
       signal: patience.signal,
     })
   } catch {
@@ -50,9 +56,9 @@ export async function present(header: string): Promise<Verdict> {
   const settled = decode<Settled>(answer.headers.get('PAYMENT-RESPONSE'))
   const transaction = String(settled?.transaction ?? '')
   if (answer.ok || answer.type === 'opaqueredirect') return { kind: 'delivered', answer, transaction }
-  const required = decode<Required>(answer.headers.get('PAYMENT-REQUIRED'))
+  const required = requiredIn(answer)
   const told = { transaction, ...(await explanationOf(answer, settled?.errorReason ?? required?.error)) }
-  if (REASONS_AT_AN_END.includes(told.reason) || noMatch.includes(told.reason)) {
+  if (atAnEnd.includes(told.reason)) {
     return { kind: 'over', required, ...told, text: `${told.text} ${told.action}` }
   }
   return { kind: 'again', waitMs: 1000 * Number(answer.headers.get('retry-after')) || 0, ...told }
@@ -61,10 +67,9 @@ export async function present(header: string): Promise<Verdict> {
 /** Gets a new offer, or the words of the answer that came instead. */
 export async function askForOffer(): Promise<Required | { readonly text: string } | 'free'> {
   try {
-    const answer = await fetch(location.href, { headers: { accept: 'application/json' }, cache: 'no-store' })
+    const answer = await ask({ headers: { accept: 'application/json' } })
     if (answer.ok) return 'free'
-    const required = decode<Required>(answer.headers.get('PAYMENT-REQUIRED'))
-    return required ?? { text: (await explanationOf(answer, undefined)).text }
+    return requiredIn(answer) ?? { text: (await explanationOf(answer, undefined)).text }
   } catch {
     return { text: unreachable }
   }

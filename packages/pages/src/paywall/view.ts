@@ -31,7 +31,6 @@ export function show(
 const stepOf = (name: string, ahead: number) =>
   el('li', ahead > 0 ? { class: 'done' } : ahead < 0 ? {} : { class: 'now', 'aria-current': 'step' }, name)
 
-const buttonOf = ([label, action, rank]: Button) =>
-  el('button', { type: 'button', class: rank, click: action }, label)
+const buttonOf = ([label, action, rank]: Button) => el('button', { class: rank, click: action }, label)
 
 export const quiet = (...parts: (Node | string)[]): HTMLElement => el('p', { class: 'quiet' }, ...parts)

@@ -26,7 +26,7 @@ export function createPaywall(look: PaywallLook = {}): Paywall {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="content-security-policy" content="${policy}">
+<meta http-equiv="content-security-policy" content="${trusted(policy)}">
 <title>${title}</title>
 <style>${trusted(styles)}</style>
 <main>
