@@ -43,7 +43,8 @@ it(
     })
     const net = await startCrashNetwork({
       mining: { mode: 'interval', intervalMs: blockMs },
-      // A file of the history is full after a few payments.
+      // Nothing expires, however slow the machine is: every payment must end in its burn.
+      config: { settlement: { challenge_ttl_seconds: 86_400 } },
     })
     try {
       const random = seeded(seed)

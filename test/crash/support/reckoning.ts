@@ -34,7 +34,7 @@ export async function expectAgreement(
     const burns = transfers.filter(({ args }) => args.to?.toLowerCase() === payTo.toLowerCase())
     expect(
       burns.map(({ args }) => args.value),
-      `burns of ${challengeNonce}`,
+      `burns of ${challengeNonce}, whose last answer was ${JSON.stringify(payment.answers.at(-1))}`,
     ).toEqual([BigInt(amount)])
     const [burn] = burns
     const executed = relayed.filter(({ args }) => args.challengeNonce === challengeNonce)

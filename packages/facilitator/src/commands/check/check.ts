@@ -22,8 +22,8 @@ import { probeIndexer } from './indexer.js'
 import { type JournalAccounts, probeJournal } from './journal.js'
 import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
-import { probePool } from './minting/pool.js'
 import { usualKeyFolders } from './minting/find-artifacts.js'
+import { probePool } from './minting/pool.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
