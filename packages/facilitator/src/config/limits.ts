@@ -51,8 +51,8 @@ export const limits = {
   /** Payments whose latest events the admin API can show, and events kept of each. */
   recentPaymentsMax: 2_000,
   recentEventsPerPaymentMax: 32,
-  /** Kinds of refusals (caller, path, reason) that the admin API can show. */
-  refusedKindsMax: 1_000,
+  /** Strangers of one path and reason that the admin API shows one by one. */
+  refusedStrangersMax: 5,
   /** Days that one question for hours may span. */
   hoursDaysMax: 32,
   /** Unmatched transfers kept for the operator. Further ones are only logged, so that dust cannot fill the disk. */

@@ -15,7 +15,7 @@ export function observeAnswers(
   }: {
     readonly metrics: Pick<Metrics, 'count' | 'observe'>
     readonly refused: Pick<RefusedBooks, 'saw'>
-    readonly admission: Pick<Admission, 'nameOf'>
+    readonly admission: Pick<Admission, 'nameOf' | 'isSeller'>
   },
 ): void {
   app.addHook('onResponse', async (request, reply) => {
@@ -27,6 +27,10 @@ export function observeAnswers(
     const reason = refusalOf(reply)
     if (!reason) return
     metrics.count('svc_refusals_total', { endpoint, reason })
-    refused.saw({ caller: admission.nameOf(request), endpoint, reason })
+    refused.saw({
+      caller: admission.nameOf(request),
+      isSeller: admission.isSeller(request),
+      ...{ endpoint, reason },
+    })
   })
 }

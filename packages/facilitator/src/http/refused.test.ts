@@ -2,14 +2,20 @@ import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { createRefusedBooks } from './refused.js'
 
-it('counts the same refusal of the same caller, shows the latest first and forgets the oldest', () => {
+function open() {
   const clock = stoppedClock(5_000)
-  const books = createRefusedBooks({ clock, kindsMax: 2 })
-  const saw = (caller: string) => books.saw({ caller, endpoint: '/settle', reason: 'too_many_requests' })
-  saw('shop')
+  const books = createRefusedBooks({ clock, strangersMax: 2 })
+  const saw = (caller: string, { isSeller = false, endpoint = '/settle' } = {}) =>
+    books.saw({ caller, isSeller, endpoint, reason: 'too_many_requests' })
+  return { clock, books, saw, callers: () => books.list(9).map(({ caller, count }) => `${caller} ${count}`) }
+}
+
+it('counts the same refusal of the same caller, and shows the latest first', () => {
+  const { clock, books, saw, callers } = open()
+  saw('shop', { isSeller: true })
   clock.advance(1_000)
   saw('192.0.2.1')
-  saw('shop')
+  saw('shop', { isSeller: true })
   expect(books.list(9)).toMatchObject([
     {
       caller: 'shop',
@@ -21,7 +27,25 @@ it('counts the same refusal of the same caller, shows the latest first and forge
     },
     { caller: '192.0.2.1', count: 1 },
   ])
-  saw('another')
-  expect(books.list(9).map(({ caller }) => caller)).toEqual(['another', 'shop'])
-  expect(books.list(1).map(({ caller }) => caller)).toEqual(['another'])
+  saw('192.0.2.2')
+  expect(callers()).toEqual(['192.0.2.2 1', 'shop 2', '192.0.2.1 1'])
+  expect(books.list(1).map(({ caller }) => caller)).toEqual(['192.0.2.2'])
+})
+
+it('counts strangers of one path and reason together when they are many, so that they hide nobody else', () => {
+  const { clock, books, saw, callers } = open()
+  saw('shop', { isSeller: true })
+  saw('198.51.100.7', { endpoint: '/verify' })
+  for (let i = 0; i < 500; i++) {
+    clock.advance(1_000)
+    saw(`2001:db8:${i}::/64`)
+  }
+  expect(callers()).toEqual([
+    ...['2001:db8:499::/64 1', '2001:db8:498::/64 1', 'others 498'],
+    ...['198.51.100.7 1', 'shop 1'],
+  ])
+  expect(books.list(3)[2]).toMatchObject({ caller: 'others', firstAt: 6, at: 503 })
+  // Whoever returns has a line again.
+  saw('2001:db8:0::/64')
+  expect(callers().slice(0, 3)).toEqual(['2001:db8:0::/64 1', '2001:db8:499::/64 1', 'others 499'])
 })

@@ -1,9 +1,13 @@
-/** Who was refused, and why: in memory, for the operator. The same refusal of the same caller is counted, not listed again. */
-import { createBoundedMap, type ReasonCode, reasons } from '@svc-zerc20/protocol'
+/**
+ * Who was refused, and why: in memory, for the operator. The same refusal of the same caller is counted, not listed again.
+ * Of strangers, only the latest few of each path and reason have a line of their own, and those before them share one: a
+ * flood from many addresses hides neither a seller nor another reason.
+ */
+import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
 
 export type Refused = {
-  /** Name of a seller, or the address of a caller without a token. */
+  /** Name of a seller, the address of a caller without a token, or `others`. */
   readonly caller: string
   readonly endpoint: string
   readonly reason: ReasonCode
@@ -15,31 +19,66 @@ export type Refused = {
 }
 
 export type RefusedBooks = {
-  saw(refused: Pick<Refused, 'caller' | 'endpoint' | 'reason'>): void
+  saw(refused: Pick<Refused, 'caller' | 'endpoint' | 'reason'> & { readonly isSeller: boolean }): void
   /** The latest first. */
   list(limit: number): readonly Refused[]
 }
 
+/** No seller among strangers and no address is called so. */
+const others = 'others'
+
+/** A line, and its place in the order of refusals. */
+type Line = { readonly refused: Refused; readonly turn: number }
+
 export function createRefusedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
-  /** Kinds of refusals that are kept; the oldest are forgotten first. */
-  readonly kindsMax: number
+  /** Strangers of one path and reason with lines of their own. */
+  readonly strangersMax: number
 }): RefusedBooks {
-  const seen = createBoundedMap<string, Refused>(deps.kindsMax)
+  // Paths are those of routes, and sellers those of the configuration, so callers cannot make more of either.
+  const kinds = new Map<string, Map<string, Line>>()
+  let turns = 0
+
+  /** Adds to the line of a caller, which is the latest from then on. */
+  function add(lines: Map<string, Line>, refused: Refused, turn: number): void {
+    const before = lines.get(refused.caller)
+    lines.delete(refused.caller)
+    lines.set(refused.caller, before ? joined(before, { refused, turn }) : { refused, turn })
+  }
+
   return {
-    saw({ caller, endpoint, reason }) {
-      const name = JSON.stringify([caller, endpoint, reason])
+    saw({ caller, isSeller, endpoint, reason }) {
+      const kind = JSON.stringify([isSeller, endpoint, reason])
+      const lines = kinds.get(kind) ?? new Map<string, Line>()
+      kinds.set(kind, lines)
       const at = Math.floor(deps.clock.now() / 1000)
-      const { count = 0, firstAt = at } = seen.get(name) ?? {}
-      seen.set(name, {
-        ...{ caller, endpoint, reason, meaning: reasons[reason].help },
-        ...{ count: count + 1, firstAt, at },
-      })
+      turns += 1
+      add(
+        lines,
+        { caller, endpoint, reason, meaning: reasons[reason].help, count: 1, firstAt: at, at },
+        turns,
+      )
+      const strangers = [...lines.values()].filter(({ refused }) => refused.caller !== others)
+      const [oldest] = strangers
+      if (isSeller || !oldest || strangers.length <= deps.strangersMax) return
+      lines.delete(oldest.refused.caller)
+      add(lines, { ...oldest.refused, caller: others }, oldest.turn)
     },
     list: (limit) =>
-      [...seen.keys()]
-        .slice(-limit)
-        .reverse()
-        .flatMap((name) => seen.get(name) ?? []),
+      [...kinds.values()]
+        .flatMap((lines) => [...lines.values()])
+        .toSorted((one, other) => other.turn - one.turn)
+        .slice(0, limit)
+        .map(({ refused }) => refused),
   }
 }
+
+const joined = (one: Line, other: Line): Line => ({
+  refused: {
+    ...one.refused,
+    count: one.refused.count + other.refused.count,
+    firstAt: Math.min(one.refused.firstAt, other.refused.firstAt),
+    at: Math.max(one.refused.at, other.refused.at),
+  },
+  turn: Math.max(one.turn, other.turn),
+})

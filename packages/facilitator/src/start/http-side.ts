@@ -50,7 +50,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const admission = admissionOf(deps)
   const historyApi = deps.historySide?.(admission)
   const admin = adminGuard(adminAuth, admission)
-  const refused = createRefusedBooks({ clock: deps.clock, kindsMax: limits.refusedKindsMax })
+  const refused = createRefusedBooks({ clock: deps.clock, strangersMax: limits.refusedStrangersMax })
   /** Requests that reach no route cost as much as others. */
   const unrouted: PathGuard = { path: '/', refusalOf: async (request) => admission.request(request) }
   const app = createServer({

@@ -1,6 +1,6 @@
 /** What needs a person, each with its reason, what to do, and the button that does it. */
 import { el } from '../dom.js'
-import { amount, hash, plural, sentence, span, type Token, when } from '../format.js'
+import { amount, hash, inNumber, plural, sentence, span, type Token, when } from '../format.js'
 import { badge, button, grouped, type Part, section, table } from '../parts.js'
 import type { Payment, Status, WaitReason } from './api.js'
 import { gasLeft } from './gas.js'
@@ -278,28 +278,32 @@ const demoted = ({ demoted: payments = [] }: Odd, token: Token | undefined): Par
         ),
       )
 
+/** One line for each path and reason, so that many callers of one kind leave the other kinds in sight. */
 function refused({ refusals }: Seen): Part {
   if (!refusals) return undefined
+  const kinds = grouped(refusals.refusals, ({ endpoint, reason }) => `${endpoint} ${reason}`)
   return section(
     'Who was refused, and why',
-    el(
-      'p',
-      { class: 'quiet' },
-      'Since the daemon started. Sellers have their name, others the address they are counted by.',
-    ),
+    quiet('Since the daemon started. Sellers have their name, others the address they are counted by.'),
     table(
       'Refusals',
       ['Who', 'Asked for', 'Why', 'Times#', 'Last'],
-      refusals.refusals.map(({ caller, endpoint, reason, meaning, count, at }) => ({
-        key: `${caller} ${endpoint} ${reason}`,
-        cells: [
-          caller,
-          el('code', {}, endpoint),
-          el('span', { title: reason }, meaning),
-          `${count}`,
-          when(at),
-        ],
-      })),
+      kinds.flatMap(([key, [latest, ...more]]) => {
+        if (!latest) return []
+        const all = [latest, ...more]
+        return {
+          key,
+          cells: [
+            all.length === 1
+              ? latest.caller
+              : all.map(({ caller, count }) => `${caller} (${inNumber(count)})`).join(', '),
+            el('code', {}, latest.endpoint),
+            el('span', { title: latest.reason }, latest.meaning),
+            inNumber(all.reduce((sum, { count }) => sum + count, 0)),
+            when(latest.at),
+          ],
+        }
+      }),
       'Nobody was.',
     ),
   )
@@ -307,7 +311,7 @@ function refused({ refusals }: Seen): Part {
 
 export const attention: Screen = {
   title: 'Attention',
-  asks: () => ({ waiting: 'limit=100', late: 'limit=50', refusals: 'limit=50' }),
+  asks: () => ({ waiting: 'limit=100', late: 'limit=50', refusals: 'limit=500' }),
   draw: (seen) => [
     section('Now', concernList(concernsOf(seen.status), 'attention')),
     seen.waiting && waiting(seen.waiting.payments, seen.token, seen.now),

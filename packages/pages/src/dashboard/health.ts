@@ -132,7 +132,7 @@ const ratesOf = ({ refusals }: Seen) =>
 
 export const health: Screen = {
   title: 'Health',
-  asks: () => ({ indexer: '', relayer: '', refusals: 'limit=200' }),
+  asks: () => ({ indexer: '', relayer: '', refusals: 'limit=500' }),
   draw: (seen) => [
     section(
       'Parts',

@@ -371,13 +371,16 @@ export const limitQuery = z.object({ limit: pageSize })
 
 export const refusals = named(
   'Refusals',
-  'Who was refused and why since the daemon started, the latest first. The same refusal of the same caller is one entry.',
+  'Who was refused and why since the daemon started, the latest first. The same refusal of the same caller is one entry. ' +
+    'Where strangers are many, the earlier ones of a path and reason are one entry together.',
   z.looseObject({
     refusals: z.array(
       z.looseObject({
         caller: z
           .string()
-          .describe('name of a seller, or the address of a caller without a token; the /64 of IPv6'),
+          .describe(
+            'name of a seller, or the address of a caller without a token; the /64 of IPv6; `others` for several of them',
+          ),
         endpoint: z.string().describe('the path pattern; `unknown` where there is none'),
         reason,
         meaning: z.string(),
