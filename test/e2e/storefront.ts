@@ -88,6 +88,11 @@ export async function tryFromElsewhere(networkFile: string): Promise<void> {
   expect(await ask({ ...json, origin: 'https://evil.example' })).toBe(403)
   expect(await ask(json)).toBe(403)
   expect(await ask({ 'content-type': 'text/plain', origin: storefrontUrl })).toBe(415)
+  const operator = async (site: string) =>
+    (await fetch(`${storefrontUrl}/devnet/operator`, { headers: { 'sec-fetch-site': site } })).status
+  expect([await operator('same-origin'), await operator('same-site'), await operator('cross-site')]).toEqual([
+    200, 403, 403,
+  ])
   // A name of somebody else that leads to this machine. Only the plain client of Node sends it.
   const other = request(storefrontUrl, { headers: { host: 'evil.example' } }).end()
   const [answer] = (await once(other, 'response')) as [IncomingMessage]

@@ -44,6 +44,9 @@ export async function startStorefront(options: {
     const { pathname } = new URL(url, 'http://storefront')
     if (/^\/(?:dashboard|admin|history)(?:\/|$)/.test(pathname))
       return withScript(await passOn(request, sources.facilitatorUrl + url))
+    // No page of another site may even embed what is the operator's.
+    if (pathname.startsWith('/devnet/') && !/^(?:same-origin|none)?$/.test(siteOf(request)))
+      return json(403, { error: 'only for pages of this origin' })
     if (pathname === '/devnet/wallet') return sign(request)
     if (method !== 'GET') return json(405, { error: 'use GET' })
     if (pathname.startsWith('/devnet/')) return ownAnswer(pathname)
@@ -86,6 +89,9 @@ export async function startStorefront(options: {
   const listening = await listenOnLoopback(server, options.port)
   return { url: `http://${loopbackHost}:${listening.port}`, close: listening.close }
 }
+
+/** How a browser names the site that asks. Programs say nothing. */
+const siteOf = ({ headers }: IncomingMessage) => `${headers['sec-fetch-site'] ?? ''}`
 
 const unsniffed = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
