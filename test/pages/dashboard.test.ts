@@ -54,6 +54,25 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
     await press('Sign in')
   }
   const said = (words: string | RegExp) => page.getByRole('status').filter({ hasText: words }).waitFor()
+
+  /** Every word of these answers becomes one that would run, if a page took it for markup. */
+  async function poisonAnswers(paths: string): Promise<void> {
+    const poison = (value: unknown): unknown => {
+      if (typeof value === 'string')
+        return /^(?:\d+|0x\w+|eip155:\d+|open|single|payer|address)$/.test(value) ? value : hostile
+      if (Array.isArray(value)) return value.map(poison)
+      if (typeof value !== 'object' || value === null) return value
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, poison(each)]))
+    }
+    await page.route(paths, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: poison(await response.json()) })
+    })
+  }
+  const expectNothingRan = async () =>
+    expect(
+      await page.evaluate(() => ['pwned' in globalThis, document.images.length, document.scripts.length]),
+    ).toEqual([false, 0, 1])
   const contentOf = async (file: Download) => readFileSync(await file.path(), 'utf8')
 
   describe('dashboard', () => {
@@ -80,6 +99,26 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await page.getByText('Accepted today').waitFor()
       await page.reload()
       await page.getByLabel('Admin token').waitFor()
+    })
+
+    it('forgets the token when its reader leaves, so that the back button shows nobody what it knew', async () => {
+      await signIn()
+      await page.getByText('Accepted today').waitFor()
+      // As a browser does that keeps the page whole.
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+      await page.getByLabel('Admin token').waitFor()
+      expect(await text()).not.toContain('Accepted today')
+    })
+
+    it('opens for whatever stands in its address', async () => {
+      await signIn()
+      for (const place of ['constructor', '__proto__', 'payments/..', 'nothing/at/all']) {
+        await page.evaluate((hash) => {
+          location.hash = hash
+        }, place)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+      }
+      await go('overview')
     })
 
     it('answers what came in, what waits and why, and whether the gas lasts', async () => {
@@ -186,25 +225,13 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
     })
 
     it('shows what others wrote as text, whatever it is', async () => {
-      const poison = (value: unknown): unknown => {
-        if (typeof value === 'string')
-          return /^(?:\d+|0x\w+|eip155:\d+|open|single)$/.test(value) ? value : hostile
-        if (Array.isArray(value)) return value.map(poison)
-        if (typeof value !== 'object' || value === null) return value
-        return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, poison(each)]))
-      }
-      await page.route('**/admin/**', async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, json: poison(await response.json()) })
-      })
+      await poisonAnswers('**/admin/**')
       await signIn()
       for (const screen of [...screens, `payments/${net.late && net.waiting.nonce}`]) {
         await go(screen)
         expect(await text()).toContain('<script>')
       }
-      expect(
-        await page.evaluate(() => ['pwned' in globalThis, document.images.length, document.scripts.length]),
-      ).toEqual([false, 0, 1])
+      await expectNothingRan()
     })
 
     it('goes on showing what it has while the facilitator is away, and shows a mint without a reload', async () => {
@@ -261,6 +288,19 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
         })(),
       ])
       expect((await contentOf(file)).trim().split('\n')).toHaveLength(4)
+    })
+
+    it('shows what others wrote as text, and forgets the login when its reader leaves', async () => {
+      await poisonAnswers('**/history/{whoami,payments,totals}*')
+      await poisonAnswers('**/history/payments/*')
+      await logIn()
+      expect(await text()).toContain('<script>')
+      await page.locator('tbody a').first().click()
+      await page.getByRole('heading', { name: 'Its turns' }).waitFor()
+      expect(await text()).toContain('<script>')
+      await expectNothingRan()
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+      await page.getByRole('heading', { name: 'Log in with your wallet' }).waitFor()
     })
 
     it('shows a provider its mints, and no payer that did not disclose itself', async () => {

@@ -97,7 +97,7 @@ export const hash = (hex: string | undefined): HTMLElement =>
 /** A cell of a CSV file. A text that a spreadsheet would take for a formula is quoted as a text. */
 function csvCell(value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value)
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

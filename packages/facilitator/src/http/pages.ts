@@ -31,7 +31,16 @@ const headers = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const pageOf = (title: string, script: string, up = '') => `<!doctype html>
+type PageParts = {
+  readonly title: string
+  readonly script: string
+  /** What stands there until the script draws over it, so that the first paint does not wait for the script. */
+  readonly shell: (noscript: string) => string
+  readonly command: string
+  readonly up?: string
+}
+
+const pageOf = ({ title, script, shell, command, up = '' }: PageParts) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -42,9 +51,25 @@ const pageOf = (title: string, script: string, up = '') => `<!doctype html>
 <link rel="stylesheet" href="${up}pages.css">
 <script defer src="${up}${script}"></script>
 </head>
-<body><noscript><main><h1>${title}</h1><p>This page needs JavaScript. Without it: <code>svc-facilitator admin</code>.</p></main></noscript></body>
+<body>${shell(`<noscript><p>This page needs JavaScript. Without it: <code>${command}</code>.</p></noscript>`)}</body>
 </html>
 `
+
+const dashboardPage = pageOf({
+  title: 'Facilitator',
+  script: 'dashboard.js',
+  shell: (noscript) => `<main class="door card" data-key="door"><h1>Facilitator</h1>${noscript}</main>`,
+  command: 'svc-facilitator admin',
+})
+
+const historyPage = pageOf({
+  title: 'Payment history',
+  script: 'history.js',
+  shell: (noscript) =>
+    `<header data-key="header"><strong>Payment history</strong></header><main data-key="out "><div class="top"><h1>Payment history</h1></div>${noscript}</main>`,
+  command: 'svc-pay verify-statement',
+  up: '../',
+})
 
 const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' } as const
 type Kind = keyof typeof types
@@ -74,7 +99,7 @@ export function registerPages(
     })
   }
   if (deps.hasDashboard) {
-    serve('/dashboard/', 'html', pageOf('Facilitator', 'dashboard.js'))
+    serve('/dashboard/', 'html', dashboardPage)
     serve('/dashboard/dashboard.js', 'js', dashboard)
     app.get('/dashboard', async (request, reply) => {
       const refused = deps.admission.request(request)
@@ -82,7 +107,7 @@ export function registerPages(
     })
   }
   if (deps.hasHistory) {
-    serve('/dashboard/history/', 'html', pageOf('Payment history', 'history.js', '../'))
+    serve('/dashboard/history/', 'html', historyPage)
     serve('/dashboard/history.js', 'js', history)
   }
   if (deps.hasDashboard || deps.hasHistory) serve('/dashboard/pages.css', 'css', style)

@@ -36,7 +36,7 @@ const nowSeconds = () => Math.floor(nowMs() / 1000)
 
 function place(): { readonly name: string; readonly screen: Screen; readonly rest: string } {
   const [name = '', rest = ''] = location.hash.slice(1).split('/')
-  const screen = screens[name]
+  const screen = Object.hasOwn(screens, name) ? screens[name] : undefined
   return screen ? { name, screen, rest } : { name: 'overview', screen: overview, rest: '' }
 }
 
@@ -111,7 +111,8 @@ function signIn(): Part[] {
             name: 'token',
             type: 'password',
             required: '',
-            autocomplete: 'off',
+            // Browsers offer to save a password, whatever `off` says, and no code for one time.
+            autocomplete: 'one-time-code',
             spellcheck: 'false',
           }),
         ),
@@ -307,6 +308,8 @@ addEventListener('hashchange', () => {
   root.querySelector('main')?.focus()
   scrollTo(0, 0)
 })
+// A browser may keep the whole page, with the token in it, for the back button.
+addEventListener('pagehide', () => signOut())
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) clearTimeout(timer)
   else void look()

@@ -3,6 +3,7 @@ import { el } from '../dom.js'
 import { amount, column, csv, hash, inEther, inNumber, plural, utcOf, when } from '../format.js'
 import { badge, button, facts, section, table, tile, tiles } from '../parts.js'
 import type { Admin, AdminAnswers } from './api.js'
+import { hoursUntil, sumOf } from './overview.js'
 import type { Screen, Seen } from './screen.js'
 
 type Minted = AdminAnswers['mints']['mints'][number]
@@ -75,11 +76,11 @@ function feeSection({ fees, token }: Seen): HTMLElement | undefined {
 
 export const money: Screen = {
   title: 'Money',
-  asks: () => ({ fees: '', mints: 'limit=100' }),
+  asks: (_, now) => ({ fees: '', mints: 'limit=100', hours: hoursUntil(now) }),
   draw(seen) {
-    const { status, token, mints, fees } = seen
+    const { status, token, mints, fees, hours } = seen
     const rows = mints?.mints ?? []
-    const total = rows.reduce((sum, { minted }) => sum + BigInt(minted), 0n)
+    const minted = sumOf(hours?.hours ?? [])
     return [
       tiles(
         tile(
@@ -87,7 +88,7 @@ export const money: Screen = {
           amount(status.mints.owed, token),
           plural(status.mints.awaiting, 'burn without a mint', 'burns without a mint'),
         ),
-        tile('Minted', amount(total, token), `the last ${plural(rows.length, 'payment')} below`),
+        tile('Minted in 31 days', amount(minted.finalized, token), plural(minted.mints, 'payment')),
         tile(
           'Fees due',
           amount(fees?.due.amount ?? '0', token),

@@ -27,7 +27,7 @@ export const chooseRange = (chosen: string): void => {
   range = chosen === 'days' ? 'days' : 'hours'
 }
 
-const sumOf = (hours: readonly Hour[]): Sum => {
+export const sumOf = (hours: readonly Hour[]): Sum => {
   const total = (of: (hour: Hour) => string) => hours.reduce((sum, hour) => sum + BigInt(of(hour)), 0n)
   return {
     payments: hours.reduce((sum, { accepted }) => sum + accepted.payments, 0),
@@ -36,6 +36,12 @@ const sumOf = (hours: readonly Hour[]): Sum => {
     fees: total(({ fees }) => fees),
     finalized: total(({ finalized }) => finalized.amount),
   }
+}
+
+/** The question for the hours of the last month, the current one included. */
+export function hoursUntil(now: number): string {
+  const hour = now - (now % hourSeconds)
+  return `since=${hour - (days + 1) * daySeconds}&until=${hour + hourSeconds}`
 }
 
 /** The hours or the days of the charts, oldest first, in the reader's zone. */
@@ -141,10 +147,7 @@ function rangeChoice(): HTMLElement {
 
 export const overview: Screen = {
   title: 'Overview',
-  asks(_, now) {
-    const hour = now - (now % hourSeconds)
-    return { hours: `since=${hour - (days + 1) * daySeconds}&until=${hour + hourSeconds}` }
-  },
+  asks: (_, now) => ({ hours: hoursUntil(now) }),
   draw(seen) {
     const { hours, token, now, status } = seen
     const parts = buckets(hours?.hours ?? [], now)

@@ -134,7 +134,7 @@ function draw(): void {
 async function getStatement(path: string, name: string, terms: object = {}): Promise<void> {
   const given = await askReader(
     'For whom is it?',
-    'Whoever checks it sees this name. It holds everything you may see of it: svc-pay statement present leaves out what the reader need not know.',
+    'Whoever checks it sees this name. It holds everything you may see of it: svc-pay present-statement leaves out what the reader need not know.',
     'Go on',
     field(
       'Audience, such as https://auditor.example',
@@ -237,6 +237,11 @@ root.addEventListener('drop', (event) => {
   take(event.dataTransfer?.files)
 })
 addEventListener('hashchange', () => void run(look))
+// A browser may keep the whole page, with the login in it, for the back button.
+addEventListener('pagehide', () => {
+  logOut()
+  draw()
+})
 findWallets((found) => {
   wallets = found
   draw()

@@ -37,7 +37,7 @@ const walletName = 'Development wallet'
 if (location.pathname.startsWith('/dashboard/')) {
   announceWallet(`${walletName} of the payer`, 'payer', () => {})
   announceWallet(`${walletName} of the seller`, 'provider', () => {})
-  addEventListener('load', signIn)
+  addEventListener('pageshow', signIn)
 } else announceWallet(walletName, 'payer', noteBurn)
 
 function noteBurn({ primaryType, message }: TypedData): void {
