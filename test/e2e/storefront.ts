@@ -38,7 +38,10 @@ export async function buyInBrowser(networkFile: string, pictures: string | undef
     expect(await page.locator('#goods').textContent()).toContain('Cash had one good property.')
     if (pictures) {
       await page.emulateMedia({ colorScheme: 'light' })
+      // So tall that nothing which sticks to the lower edge lies over the page.
+      await page.setViewportSize({ width: 1024, height: 1600 })
       await page.locator('main').screenshot({ path: join(pictures, 'paywall.png') })
+      await page.setViewportSize({ width: 1024, height: 900 })
     }
 
     await page.getByText('Finalized: the seller has 0.001 zUSD').waitFor()
