@@ -26,7 +26,7 @@ const common = {
  * Longest first: a file of minutes that began last would leave the other workers idle. Files of a project stay together,
  * because a worker ends, with all that it has loaded, when the next file is of another project.
  */
-const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'unit']
+const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'postgres', 'unit']
 
 /** Files of a minute or so. In its first run on a machine Vitest knows no times, and would begin with the largest files. */
 const longest = [
@@ -62,7 +62,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['{packages,tools}/*/src/**/*.test.ts', 'scripts/*.test.ts'],
-          exclude: ['**/*.chain.test.ts', '**/node_modules/**', '**/dist/**'],
+          exclude: ['**/*.chain.test.ts', '**/store/postgres/**', '**/node_modules/**', '**/dist/**'],
         },
       },
       {
@@ -91,6 +91,19 @@ export default defineConfig({
           globalSetup: './scripts/browser.mjs',
           include: ['test/**/*.test.ts'],
           exclude: ['test/packages/**', ...batchTests, '**/node_modules/**'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'postgres',
+          // The store's own tests once more, on a server.
+          globalSetup: './scripts/postgres.mjs',
+          env: { STORE: 'postgres' },
+          include: [
+            'packages/facilitator/src/store/{ports,postgres}/*.test.ts',
+            'packages/facilitator/src/history/pages.test.ts',
+          ],
         },
       },
       {

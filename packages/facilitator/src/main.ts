@@ -111,6 +111,12 @@ async function decide(options: DecideCommand): Promise<void> {
 
 async function backup(file: string, to: string): Promise<void> {
   const config = loadConfig(file)
+  if (config.storage.url !== undefined) {
+    throw new SvcError(
+      'config_invalid',
+      'storage.url: a database is backed up by its own tools, pg_dump for example',
+    )
+  }
   const { backUp } = await import('./store/backup.js')
   const { events } = backUp(config.settlement.journal, to)
   process.stdout.write(`${to}: ${events} events\n`)

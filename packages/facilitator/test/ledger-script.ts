@@ -1,5 +1,5 @@
 /** Steps of a ledger as payments make them, in an order of their own and mixed with those of other payments. */
-import type { Request } from '../src/store/engine/writer.js'
+import type { Request } from '../src/store/group.js'
 import {
   addressOf,
   burnOf,

@@ -1,10 +1,13 @@
-/** A store for tests: in memory, or beside a journal, with the clock of the test. */
+/** A store for tests: in memory, beside a journal, or on PostgreSQL in that project, with the clock of the test. */
+import { afterAll } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
+import { type PostgresServer, startPostgres } from '../../../test/support/postgres-server.js'
 import { createStoreHistory } from '../src/history/pages.js'
 import type { Clock } from '../src/payment/ports.js'
 import { createIssuedStore } from '../src/store/ports/issued.js'
 import { createStoreLedger } from '../src/store/ports/ledger.js'
 import { createStoreBooks } from '../src/store/ports/operator-questions.js'
+import { openPostgres } from '../src/store/postgres/open-postgres.js'
 import type { StepSettings } from '../src/store/steps/step-context.js'
 import { openHere, openInThread, type Store, type StoreOptions } from '../src/store/store.js'
 
@@ -43,6 +46,37 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
+let server: Promise<PostgresServer> | undefined
+let databases = 0
+
+/** A fresh database on a server of this test file. */
+async function openOnServer(options: StoreOptions): Promise<Store> {
+  if (!server) {
+    server = startPostgres()
+    afterAll(async () => (await server)?.close())
+  }
+  databases += 1
+  const database = `ledger_${databases}`
+  const { run, url } = await server
+  await run(`CREATE DATABASE ${database}`)
+  return openPostgres({ ...options, database: { url: url(database) } })
+}
+
+/** A store that opens while it is used. */
+function onServer(options: StoreOptions): Store {
+  const opened = openOnServer(options)
+  return {
+    ...{ id: '', report: { lines: 0, bytes: 0, tornBytes: 0 }, isCopy: false },
+    change: async (name, ...args) => (await opened).change(name, ...args),
+    ask: async (question) => (await opened).ask(question),
+    figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
+    close: async () => (await opened).close(),
+  }
+}
+
+const openAlone = (options: StoreOptions): Store =>
+  process.env.STORE === 'postgres' ? onServer(options) : openHere(options)
+
 /** Most tests need no thread, which takes a while to start. */
 export async function openTestStore(
   { isThreaded = false, ...changes }: Partial<StoreOptions> & { readonly isThreaded?: boolean } = {},
@@ -52,7 +86,11 @@ export async function openTestStore(
   const options = { ...optionsOf(steps, clock), ...changes }
   const { path } = options
   const store =
-    isThreaded && path !== undefined ? await openInThread({ ...options, path }) : openHere(options)
+    path === undefined
+      ? openAlone(options)
+      : isThreaded
+        ? await openInThread({ ...options, path })
+        : openHere(options)
   return portsOf(store, clock, steps)
 }
 
@@ -61,7 +99,7 @@ export type TestStore = Awaited<ReturnType<typeof openTestStore>>
 /** A ledger without a journal, as `settlement.journal = "none"` gives it. */
 export function createMemoryStore(clock: Clock, settings: Partial<StepSettings> = {}) {
   const steps = { ...stepSettings, ...settings }
-  return portsOf(openHere(optionsOf(steps, clock)), clock, steps)
+  return portsOf(openAlone(optionsOf(steps, clock)), clock, steps)
 }
 
 export type TestLedger = ReturnType<typeof createMemoryStore>['ledger']

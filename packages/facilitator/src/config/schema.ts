@@ -69,6 +69,12 @@ export const baseUrl = anyUrl
   })
   .describe('an http or https URL without user, query and fragment')
 
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(?:ql)?:\/\//i)
+  .refine((text) => URL.canParse(text))
+  .describe('a postgres:// URL')
+
 const host = z
   .string()
   .refine((text) => isIP(text) !== 0 || /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(text))
@@ -450,6 +456,15 @@ const configSchema = z.object({
         'configuration file. Unset: keys whose hashes match the verifier’s are searched in `circuits` beside the ' +
         'file and beside the journal, in `~/.local/share/svc-zerc20/circuits` and in `.cache/circuits` of this ' +
         'repository. If none are found, payments are accepted but not finalized.',
+    ),
+  }),
+  storage: table('Where the ledger is kept, if not beside `settlement.journal`.', {
+    url: optional(
+      databaseUrl,
+      '"postgres://svc@db.example/svc"',
+      'A PostgreSQL database, which then holds everything that must not be lost; `settlement.journal` must be `"none"`. ' +
+        'One daemon writes it at a time. The password comes from `SVC_STORAGE_PASSWORD`; `check` warns when the URL has ' +
+        'one, because readers of the file can see it.',
     ),
   }),
   sellers: z.array(

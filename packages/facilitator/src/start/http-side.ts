@@ -135,7 +135,8 @@ function wireOperator(
     clock,
     onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
   })
-  const diskSpace = journalFigures() ? createDiskSpace(config.settlement.journal) : async () => undefined
+  const diskSpace =
+    config.settlement.journal !== 'none' ? createDiskSpace(config.settlement.journal) : async () => undefined
   const finalizeOff = finalization.off
   const readinessProbes = createReadinessProbes({
     ...deps,

@@ -42,7 +42,11 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { acceptJournal = false } = options
-  const storage = await openStorage({ config, clock, log, seed, acceptJournal, history: secrets.history })
+  const storage = await openStorage({
+    ...{ config, clock, log, seed, acceptJournal },
+    password: secrets.storagePassword,
+    history: secrets.history,
+  })
   const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const parts = { config, secrets, profile, storage, chainSide, seed, clock, random, telemetry }
   const { relayer, minter, rpc, deployment } = chainSide

@@ -1,6 +1,6 @@
 /** The ledger of this configuration, opened, with a word about what its journal held, and the history of its payments. */
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
@@ -18,6 +18,8 @@ type StorageDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly seed: Uint8Array
+  /** The password of the database at `storage.url`. */
+  readonly password?: Secret<string> | undefined
   readonly acceptJournal?: boolean | undefined
   /** Attaches the payment history. */
   readonly history?: Pick<HistorySettings, 'path'> | undefined
@@ -44,6 +46,8 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { network, settlement } = config
   const storage = await openLedger({
     journal: settlement.journal,
+    database:
+      config.storage.url === undefined ? undefined : { url: config.storage.url, password: deps.password },
     binding: {
       chainId: network.chain_id,
       token: network.token,

@@ -17,6 +17,8 @@ import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
 import { createStoreBooks } from './ports/operator-questions.js'
 import { createReadyAddresses } from './ports/ready.js'
+import type { Database } from './postgres/client.js'
+import { openPostgres } from './postgres/open-postgres.js'
 import { slots } from './rows/transaction-rows.js'
 import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
@@ -47,6 +49,8 @@ export type OpenLedger = {
 export type OpenLedgerDeps = {
   /** A path, or `none`. */
   readonly journal: string
+  /** A PostgreSQL server instead of a journal. */
+  readonly database?: Database | undefined
   readonly binding: Pick<Binding, 'chainId' | 'token' | 'helper'> & { readonly seed: string }
   readonly clock: Clock
   readonly openMax: number
@@ -91,8 +95,9 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     onFailure,
     waitMs: limits.storageWaitMs,
   }
-  const opened =
-    path !== undefined && deps.isThreaded
+  const opened = deps.database
+    ? await openPostgres({ ...options, database: deps.database })
+    : path !== undefined && deps.isThreaded
       ? await openInThread({ ...options, path })
       : openHere({ ...options, ...(path !== undefined && { path }) })
   const store = lock ? heldBy(lock, opened) : opened
@@ -120,7 +125,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
     isCopy: store.isCopy,
     acceptCopy: (head) => store.change('acceptCopy', Number(head)),
-    figures: () => (path === undefined ? undefined : store.figures()),
+    figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
     tryDisk: async () => store.change('bind', (await store.ask(readBinding())) as Binding),
     knownAccount: (name) => store.ask(readAccount(name)),
     bindAccount: (name, account) => store.change('bindAccount', name, account),

@@ -5,11 +5,10 @@ import { type Engine, type EngineFigures, type EngineOptions, openEngine } from 
 import { errorOf, type FromEngine, type ToEngine, threadFile } from './engine/engine-messages.js'
 import { databaseOf } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
-import type { Reply, StepName, Steps } from './engine/writer.js'
-import type { Step } from './sql.js'
 
-type StepArgs<Name extends StepName> = Parameters<Steps[Name]> extends [unknown, ...infer Args] ? Args : never
-type StepResult<Name extends StepName> = ReturnType<Steps[Name]> extends Step<infer T> ? T : never
+import type { StepArgs, StepName, StepResult } from './group.js'
+import type { Step } from './sql.js'
+import { createWaiting } from './waiting.js'
 
 export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   /**
@@ -45,7 +44,7 @@ export function openHere({ clock, onFailure, ...options }: StoreOptions): Store 
 }
 
 /** A closed store refuses steps, and may be closed again. */
-function closable(store: Store): Store {
+export function closable(store: Store): Store {
   let closing: Promise<void> | undefined
   return {
     ...store,
@@ -116,42 +115,4 @@ function firstMessage(worker: Worker): Promise<Extract<FromEngine, { kind: 'open
       reject(message.kind === 'refused' ? errorOf(message.error) : new SvcError('invariant', message.kind))
     })
   })
-}
-
-type Waiting = {
-  readonly since: number
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** How often steps are looked for that wait too long. */
-const lookMs = 1_000
-
-/** Callers of steps, in order. The engine replies in that order. */
-function createWaiting(waitMs: number) {
-  const waiting: Waiting[] = []
-  const looking = setInterval(() => {
-    const since = performance.now() - waitMs
-    for (const step of waiting) {
-      if (step.since > since) return
-      step.reject(new SvcError('journal_failed', 'the disk of the ledger does not answer'))
-    }
-  }, lookMs).unref()
-  return {
-    add: (): Promise<unknown> =>
-      new Promise((resolve, reject) => {
-        waiting.push({ since: performance.now(), resolve, reject })
-      }),
-    settle(replies: readonly Reply[]): void {
-      const ended = waiting.splice(0, replies.length)
-      replies.forEach((reply, i) => {
-        if ('error' in reply) ended[i]?.reject(reply.error)
-        else ended[i]?.resolve(reply.value)
-      })
-    },
-    fail(error: SvcError): void {
-      for (const { reject } of waiting.splice(0)) reject(error)
-    },
-    close: () => clearInterval(looking),
-  }
 }

@@ -22,7 +22,7 @@ export function sumColumns(column: string, name: string): Query {
     const end = digits - part * partDigits
     const start = Math.max(1, end - partDigits + 1)
     sums.push(
-      `COALESCE(SUM(CAST(substr(${column}, ${start}, ${end - start + 1}) AS INTEGER)), 0) AS ${name}${part}`,
+      `COALESCE(SUM(CAST(substr(${column}, ${start}, ${end - start + 1}) AS BIGINT)), 0) AS ${name}${part}`,
     )
   }
   return { text: sums.join(', '), values: [] }

@@ -24,6 +24,7 @@ import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
 import { usualKeyFolders } from './minting/find-artifacts.js'
 import { probePool } from './minting/pool.js'
+import { probeStorage } from './storage.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -67,8 +68,9 @@ export async function check(deps: {
           : [],
     }),
     probeIndexer(reading.values.network.indexer_url),
+    probeStorage(reading.values, secrets?.storagePassword, command === 'check'),
     probeJournal(
-      journalFile,
+      reading.values.storage.url === undefined ? journalFile : undefined,
       command !== 'check'
         ? undefined
         : {
@@ -80,7 +82,7 @@ export async function check(deps: {
     probeHistory(deps.env, reading.values, deps.clock),
     command === 'recover' ? [] : probeListen(reading.values, { isBeside: command === 'check' }),
   ])
-  const [chain, indexer, journal, history, listen] = await probes.finally(() => rpc?.close())
+  const [chain, indexer, storage, journal, history, listen] = await probes.finally(() => rpc?.close())
   // Proof of work that nobody chose is that of the keys.
   const isChosen = reading.isGiven('zerc20.pow_bits')
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
@@ -95,6 +97,7 @@ export async function check(deps: {
     ...ofSecrets,
     ...chain.findings,
     ...indexer,
+    ...storage,
     ...journal,
     ...history,
     ...artifacts,
@@ -160,12 +163,15 @@ function judgeLifetime({ settlement }: PartialConfig): Finding[] {
   return [warn('settlement.challenge_ttl_seconds', message)]
 }
 
-function judgeUrls({ network }: PartialConfig): Finding[] {
+function judgeUrls({ network, storage }: PartialConfig): Finding[] {
   const message =
     'has credentials in the URL: whoever can read the file has them; keep it readable to the daemon only'
-  return (['rpc_url', 'indexer_url', 'decider_url'] as const)
+  const ofNetwork = (['rpc_url', 'indexer_url', 'decider_url'] as const)
     .filter((name) => hasCredentials(network[name] ?? ''))
     .map((name) => warn(`network.${name}`, message))
+  const { url } = storage
+  const hasPassword = url !== undefined && new URL(url).password !== ''
+  return [...ofNetwork, ...(hasPassword ? [warn('storage.url', message)] : [])]
 }
 
 function judgeLog({ log }: PartialConfig): Finding[] {

@@ -43,9 +43,9 @@ async function deploySplitter(bps: number, payerPays: boolean): Promise<Address>
 type Fee = NonNullable<PartialConfig['fee']>
 
 function configOf(fee: Fee, changes: Partial<PartialConfig> = {}): PartialConfig {
-  const empty = { listen: {}, daemon: {}, finalize: {}, log: {}, history: {}, zerc20: {}, sellers: [] }
+  const unset = { listen: {}, daemon: {}, finalize: {}, log: {}, history: {}, zerc20: {}, storage: {} }
   const settlement = { treasury: fee.splitter ?? treasury }
-  return { ...empty, profile: 'local', network: { token }, settlement, fee, ...changes }
+  return { ...unset, sellers: [], profile: 'local', network: { token }, settlement, fee, ...changes }
 }
 
 async function findingsOf(config: PartialConfig, keys: KeyAddresses | 'missing' = { treasury, relayer }) {

@@ -54,7 +54,14 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   // The mark outlives a lost journal. Opening a new one replaces it.
   const marked = readMark(config.settlement.journal)?.id
-  const storage = await openStorage({ config, clock, log, seed, acceptJournal })
+  const storage = await openStorage({
+    config,
+    clock,
+    log,
+    seed,
+    password: secrets.storagePassword,
+    acceptJournal,
+  })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
     const { relayer, minter, rpc } = chainSide

@@ -100,6 +100,11 @@ export const variables = {
     'Bearer token of the decider at `network.decider_url`. Set: batch proofs are made there, and the secrets of ' +
       'their burn addresses are sent there. Unset: the daemon proves by itself.',
   ),
+  SVC_STORAGE_PASSWORD: variable(
+    z.string().min(1).describe('any text'),
+    'never',
+    'Password of the database at `storage.url`.',
+  ),
   PAYMENT_HISTORY_PATH: ofHistory(
     path.describe('the path of a file; its folder must exist'),
     'history',

@@ -75,7 +75,7 @@ export function examineHistory(env: Environment, config: PartialConfig): History
   const path = given === undefined ? undefined : resolve(given)
   if (path !== undefined) judgePaths(path, config, issuerPathsOf(env), say)
   judgeUrl(config, say)
-  if (config.settlement.journal === 'none') {
+  if (config.settlement.journal === 'none' && config.storage.url === undefined) {
     const message =
       'settlement.journal is "none": what happens between the last record and a crash is missing from the history for good'
     say('warn', 'PAYMENT_HISTORY_PATH', message)

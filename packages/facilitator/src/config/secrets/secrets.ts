@@ -18,6 +18,8 @@ export type Secrets = {
   readonly adminToken?: Secret<string>
   /** Absent when no decider is used. */
   readonly deciderToken?: Secret<string>
+  /** Absent when the database asks for none, or its URL has one. */
+  readonly storagePassword?: Secret<string>
   /** Absent when no history is attached. */
   readonly history?: HistorySettings
 }
@@ -39,6 +41,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   const adminToken = examineAdminToken(env, config, say)
   const deciderToken = readVariable(env, 'SVC_DECIDER_TOKEN', say)
   if (deciderToken !== undefined) judgeDeciderUrl(config, say)
+  const storagePassword = readVariable(env, 'SVC_STORAGE_PASSWORD', say)
   const { history, findings: ofHistory } = examineHistory(env, config)
   findings.push(...ofHistory)
   if (findings.some(isFailure) || !treasuryPk || !relayerPk) return { secrets: undefined, findings }
@@ -48,6 +51,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
     ...(minterPk !== undefined && { minter: new Secret(privateKeyToAccount(minterPk)) }),
     ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
     ...(deciderToken !== undefined && { deciderToken: new Secret(deciderToken) }),
+    ...(storagePassword !== undefined && { storagePassword: new Secret(storagePassword) }),
     ...(history !== undefined && { history }),
   }
   return { secrets, findings }

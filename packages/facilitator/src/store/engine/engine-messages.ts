@@ -1,7 +1,7 @@
 /** Messages between the daemon and the thread of its engine. */
 import { SvcError } from '@svc-zerc20/protocol'
+import type { Request } from '../group.js'
 import type { Engine, EngineFigures } from './engine.js'
-import type { Request } from './writer.js'
 
 /** An error as a message: classes do not survive one. */
 export type SentError = {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'
+import type { Reply } from '../group.js'
 import { type Engine, type EngineOptions, openEngine } from './engine.js'
 import type { FromEngine, SentError, ToEngine } from './engine-messages.js'
-import type { Reply } from './writer.js'
 
 assert(parentPort, 'runs as a worker thread')
 const port = parentPort

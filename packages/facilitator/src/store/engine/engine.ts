@@ -1,15 +1,16 @@
 /** Database, journal and writer as one part, which runs in a thread of its own or, in memory, where it is asked. */
 import { SvcError } from '@svc-zerc20/protocol'
+import type { GroupSettings, Reply, Request } from '../group.js'
 import { sql } from '../sql.js'
 import { type OpenDatabase, openBeside, openInMemory, type TidyLimits } from './open-database.js'
-import { createWriter, type Reply, type Request, type WriterSettings } from './writer.js'
+import { createWriter } from './writer.js'
 
 export type EngineOptions = {
   /** Where the journal is; absent for a ledger in memory. */
   readonly path?: string
   /** The operator goes on with files that may be an older copy. */
   readonly isAccepted?: boolean
-  readonly settings: WriterSettings
+  readonly settings: GroupSettings
   readonly limits: TidyLimits
 }
 

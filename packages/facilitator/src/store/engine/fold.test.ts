@@ -13,8 +13,9 @@ import {
 } from '../../../test/challenges.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { contentOf } from '../../../test/ledger-content.js'
+import type { Request } from '../group.js'
 import { openBeside, openInMemory } from './open-database.js'
-import { createWriter, type Request } from './writer.js'
+import { createWriter } from './writer.js'
 
 const settings = {
   steps: {

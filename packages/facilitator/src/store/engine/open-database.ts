@@ -8,6 +8,7 @@ import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { systemRandom } from '../../system.js'
 import { apply, isEvent, type KeepSigned } from '../apply.js'
 import type { LedgerEvent } from '../events.js'
+import type { GroupSettings } from '../group.js'
 import { type JournalFile, openJournalFile } from '../journal/file.js'
 import { type JournalHead, type JournalLine, writeLine } from '../journal/line.js'
 import { old, readMark } from '../journal/mark.js'
@@ -17,7 +18,7 @@ import { schemaVersion, sqliteSchema } from '../schema.js'
 import { type Step, sql } from '../sql.js'
 import { unitsColumn } from '../units.js'
 import { type Connection, openSqlite } from './sqlite.js'
-import type { Position, WriterSettings } from './writer.js'
+import type { Position } from './writer.js'
 
 export type OpenDatabase = {
   readonly id: string
@@ -64,7 +65,7 @@ export function openInMemory(): OpenDatabase {
  */
 export function openBeside(
   path: string,
-  settings: WriterSettings,
+  settings: GroupSettings,
   limits: TidyLimits,
   isAccepted = false,
 ): OpenDatabase {

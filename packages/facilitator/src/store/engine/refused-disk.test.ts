@@ -12,10 +12,10 @@ import { temporaryFolder } from '../../../test/folder.js'
 import { contentOf, expectSame, foldsOf } from '../../../test/ledger-content.js'
 import { type ScriptStep, scriptOf } from '../../../test/ledger-script.js'
 import { openTestStore, stepSettings } from '../../../test/store.js'
+import type { Reply } from '../group.js'
 import { sql } from '../sql.js'
 import { type Engine, openEngine } from './engine.js'
 import { openSqlite } from './sqlite.js'
-import type { Reply } from './writer.js'
 
 const settings = { steps: stepSettings, keepSigned: { blocks: 3 } }
 const limits = { journalBytesMax: 3_000 }

@@ -4,50 +4,18 @@
  * nothing that anybody was told, and the database is never ahead of the journal.
  */
 import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import { apply, type KeepSigned } from '../apply.js'
-import type { LedgerEvent } from '../events.js'
+import { asOneStep, type GroupSettings, type Reply, type Request } from '../group.js'
 import type { JournalFile } from '../journal/file.js'
 import { lineOf } from '../journal/line.js'
 import { createRows } from '../rows/rows.js'
-import { type Step, sql } from '../sql.js'
-import { doubtSteps } from '../steps/doubt.js'
-import { operatorSteps } from '../steps/operator-steps.js'
-import { scheduleSteps } from '../steps/schedule-steps.js'
-import type { StepContext, StepSettings } from '../steps/step-context.js'
-import { ledgerSteps } from '../steps/steps.js'
-import { sweepSteps } from '../steps/sweep-steps.js'
-import { transferSteps } from '../steps/transfer-steps.js'
-import { encode } from '../stored.js'
+import { sql } from '../sql.js'
 import type { Connection } from './sqlite.js'
-
-export const steps: typeof ledgerSteps &
-  typeof sweepSteps &
-  typeof transferSteps &
-  typeof operatorSteps &
-  typeof scheduleSteps &
-  typeof doubtSteps = {
-  ...ledgerSteps,
-  ...sweepSteps,
-  ...transferSteps,
-  ...operatorSteps,
-  ...scheduleSteps,
-  ...doubtSteps,
-}
-export type Steps = typeof steps
-export type StepName = keyof Steps
-
-/** A step that waits, and the time at which it was asked for. */
-export type Request = { readonly name: StepName; readonly args: readonly unknown[]; readonly nowMs: number }
-
-export type Reply = { readonly value: unknown } | { readonly error: unknown }
 
 export type Writer = {
   run(requests: readonly Request[]): readonly Reply[]
   /** The number of the newest event. */
   applied(): number
 }
-
-export type WriterSettings = { readonly steps: StepSettings; readonly keepSigned: KeepSigned }
 
 /** The place that database and journal have reached together. */
 export type Position = {
@@ -63,7 +31,7 @@ export function createWriter(deps: {
   /** Absent: nothing survives the process. */
   readonly journal?: Pick<JournalFile, 'append' | 'takeBack'> | undefined
   readonly position: () => Position
-  readonly settings: WriterSettings
+  readonly settings: GroupSettings
   readonly onCommitted: (position: Pick<Position, 'applied' | 'crc'>) => void
   readonly onFailure: (err: unknown) => void
 }): Writer {
@@ -72,45 +40,25 @@ export function createWriter(deps: {
 
   /** Throws when nothing of the group happened. */
   function runGroup(requests: readonly Request[]): readonly Reply[] {
-    let { applied, crc, base } = deps.position()
-    const group = applied - base + 2
+    const { applied: before, base, crc: lastCrc } = deps.position()
+    const group = before - base + 2
     let lines = ''
-    /** Events that were begun, and may have changed rows. */
-    let begun = 0
-
-    function* record(at: UnixSeconds, event: LedgerEvent): Step<void> {
-      begun += 1
-      const json = encode(event)
-      yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
-      applied += 1
-      if (!journal) return
-      const line = lineOf(applied - base + 1, at, json, group)
+    let crc = lastCrc
+    let number = before - base + 1
+    const onEvent = (at: UnixSeconds, json: string) => {
+      number += 1
+      const line = lineOf(number, at, json, group)
       lines += line.text
       crc = line.crc
-    }
-
-    function reply({ name, args, nowMs }: Request): Reply {
-      const now = Math.floor(nowMs / 1000) as UnixSeconds
-      const context: StepContext = {
-        ...{ now, settings: settings.steps, rows },
-        record: (event) => record(now, event),
-      }
-      const before = begun
-      try {
-        const step = steps[name] as (context: StepContext, ...args: readonly unknown[]) => Step<unknown>
-        return { value: connection.run(step(context, ...args)) }
-      } catch (error) {
-        // A step throws before it writes. One that wrote takes the group with it.
-        if (begun !== before || !(error instanceof SvcError)) throw error
-        return { error }
-      }
     }
 
     connection.exec('BEGIN IMMEDIATE')
     let isWritten = false
     try {
-      const replies = requests.map(reply)
-      if (begun > 0) {
+      const { replies, applied } = connection.run(
+        asOneStep(requests, { applied: before, settings, rows, ...(journal && { onEvent }) }),
+      )
+      if (applied > before) {
         connection.query(sql`UPDATE ledger SET applied = ${applied}, applied_crc = ${crc}`)
         journal?.append(lines)
         isWritten = true

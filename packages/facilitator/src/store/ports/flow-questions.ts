@@ -62,11 +62,9 @@ export function* awaitingMint({
 /** Fees that are due and in no sweep, by recipient. */
 export function* feesDue({ treasury, paymentsMax }: Parameters<FeeLedger['feesDue']>[0]): Step<FeesDue> {
   const sums = sql`count(*) AS payments, ${sumColumns('fee', 'amount')}`
-  // A mint whose transaction nobody knows is in the block of its burn at the earliest.
   const isHere = sql`fee_due_to IS NOT NULL AND treasury = ${key(treasury)}`
   const recipients = yield sql`
-    SELECT fee_due_to, ${sums}, min(minted_at) AS oldest_at,
-      min(CAST(COALESCE(json_extract(record, '$.finalized.mint.blockNumber'), json_extract(record, '$.burn.blockNumber')) AS INTEGER)) AS from_block
+    SELECT fee_due_to, ${sums}, min(minted_at) AS oldest_at, min(minted_block) AS from_block
     FROM leaf WHERE ${isHere} GROUP BY fee_due_to ORDER BY fee_due_to`
   const due: RecipientDue[] = []
   for (const row of recipients) {
@@ -120,7 +118,7 @@ export function* openDistributions(): Step<readonly (readonly SignedTransaction[
 export function* swept(): Step<Swept> {
   const done = sql`FROM sweep WHERE open_tx_nonce IS NULL`
   const sums = yield* first(sql`
-    SELECT count(*) AS sweeps, COALESCE(sum(payments), 0) AS payments, ${sumColumns('amount', 'amount')} ${done}`)
+    SELECT count(*) AS sweeps, CAST(COALESCE(sum(payments), 0) AS BIGINT) AS payments, ${sumColumns('amount', 'amount')} ${done}`)
   const last = yield* first(sql`SELECT record ${done} ORDER BY id DESC LIMIT 1`)
   return {
     sweeps: sums?.sweeps,

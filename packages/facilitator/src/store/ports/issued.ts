@@ -47,7 +47,8 @@ function* unpaidBefore(
   countMax: number,
 ): Step<readonly { id: number; payTo: Address; isPaid: boolean }[]> {
   const rows = yield sql`
-    SELECT id, pay_to, EXISTS (SELECT 1 FROM transfer WHERE transfer.pay_to = payment.pay_to) AS is_paid FROM payment WHERE stage = 'unclaimed' AND issued_at < ${issuedBefore}
+    SELECT id, pay_to, CASE WHEN EXISTS (SELECT 1 FROM transfer WHERE transfer.pay_to = payment.pay_to) THEN 1 ELSE 0 END AS is_paid
+    FROM payment WHERE stage = 'unclaimed' AND issued_at < ${issuedBefore}
     ORDER BY issued_at, nonce LIMIT ${countMax}`
   return rows.map((row) => ({
     id: row.id,

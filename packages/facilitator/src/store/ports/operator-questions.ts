@@ -238,7 +238,7 @@ export function* paymentsOfEpoch(epoch: Epoch): Step<readonly Payment[]> {
 function* counts(at: Now): Step<Counts> {
   const { now } = at
   const stages = yield sql`
-    SELECT stage, count(*) AS count, sum(expires_at > ${now}) AS live FROM payment
+    SELECT stage, count(*) AS count, sum(CASE WHEN expires_at > ${now} THEN 1 ELSE 0 END) AS live FROM payment
     WHERE stage <> 'accepted' AND (${isRetained(at)}) GROUP BY stage`
   const of = (stage: Stage) => stages.find((row) => row.stage === stage)
   const all = (stage: Stage): number => of(stage)?.count ?? 0

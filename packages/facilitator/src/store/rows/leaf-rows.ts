@@ -60,14 +60,15 @@ function* saveLeaf(payment: number, place: number, leaf: Leaf, leaves: Leaves): 
   const due = isAccepted ? dueFeeIn(leaves) : undefined
   const units = (amount: bigint | undefined) => (amount === undefined ? null : unitsColumn(amount))
   yield sql`
-    INSERT INTO leaf (payment, place, nonce, burn_tx, burned_at, awaits_mint, treasury, payer, bought, part, fee, minted, minted_at, fee_due_to, record)
+    INSERT INTO leaf (payment, place, nonce, burn_tx, burned_at, awaits_mint, treasury, payer, bought, part, fee, minted, minted_at, minted_block, fee_due_to, record)
     VALUES (${payment}, ${place}, ${key(challenge.nonce)}, ${key(leaf.burn.txHash)}, ${isAccepted ? leaf.at : (late ?? leaf).at},
       ${leaf === awaitedIn(leaves) ? 1 : 0}, ${key(challenge.treasury)}, ${isForeign ? null : key(payer)},
       ${isAccepted ? 1 : 0}, ${units(partOf(leaf, leaves))}, ${units(isAccepted ? challenge.fee?.amount : undefined)},
-      ${units(finalized?.mint.value)}, ${finalized?.at ?? null}, ${optionalKey(due?.recipient)}, ${encode(leaf)})
+      ${units(finalized?.mint.value)}, ${finalized?.at ?? null},
+      ${Number(finalized?.mint.blockNumber ?? leaf.burn.blockNumber)}, ${optionalKey(due?.recipient)}, ${encode(leaf)})
     ON CONFLICT (payment, place) DO UPDATE SET burn_tx = excluded.burn_tx, burned_at = excluded.burned_at, awaits_mint = excluded.awaits_mint,
       payer = excluded.payer, part = excluded.part, fee = excluded.fee, minted = excluded.minted,
-      minted_at = excluded.minted_at, fee_due_to = excluded.fee_due_to, record = excluded.record`
+      minted_at = excluded.minted_at, minted_block = excluded.minted_block, fee_due_to = excluded.fee_due_to, record = excluded.record`
 }
 
 /** What a leaf adds to the sum of burns: beside an accepted burn only what a larger one has more. */

@@ -55,7 +55,7 @@ const noBlock = -(2 ** 40)
 export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<boolean> {
   const kept = yield sql`
     UPDATE carried SET accepted_block =
-      CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(holder)}) THEN ${block} ELSE ${noBlock} END
+      CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(holder)}) THEN CAST(${block} AS BIGINT) ELSE CAST(${noBlock} AS BIGINT) END
     WHERE nonce = ${key(nonce)} AND ${isOf('burn')} RETURNING slot`
   return kept.length > 0
 }

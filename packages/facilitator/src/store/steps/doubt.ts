@@ -32,7 +32,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   })
   // Whoever paid before the copy may have been served behind it.
   const unserved = yield sql`
-    SELECT nonce FROM payment WHERE stage = 'accepted' AND json_extract(record, '$.granted') = 0`
+    SELECT nonce FROM payment WHERE stage = 'accepted' AND record LIKE ${'%"granted":false%'}`
   for (const { nonce } of unserved) {
     yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
   }

@@ -79,9 +79,7 @@ export function* readHistoryEnd(): Step<HistoryEnd | undefined> {
 
 /** Oldest first. */
 export function* readyAddresses(): Step<readonly ReadyAddress[]> {
-  return (yield sql`SELECT record FROM ready ORDER BY rowid`).map(({ record }) =>
-    decode<ReadyAddress>(record),
-  )
+  return (yield sql`SELECT record FROM ready ORDER BY id`).map(({ record }) => decode<ReadyAddress>(record))
 }
 
 export function* readSetting<T>(name: string): Step<T | undefined> {

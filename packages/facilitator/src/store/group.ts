@@ -1,0 +1,91 @@
+/**
+ * A group of steps as one step, for either engine: each is decided and applied behind the one before it, in one
+ * transaction. Nobody hears of any of them before the transaction is durable.
+ */
+import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { apply, type KeepSigned } from './apply.js'
+import type { LedgerEvent } from './events.js'
+import type { Rows } from './rows/rows.js'
+import type { Step } from './sql.js'
+import { doubtSteps } from './steps/doubt.js'
+import { operatorSteps } from './steps/operator-steps.js'
+import { scheduleSteps } from './steps/schedule-steps.js'
+import type { StepContext, StepSettings } from './steps/step-context.js'
+import { ledgerSteps } from './steps/steps.js'
+import { sweepSteps } from './steps/sweep-steps.js'
+import { transferSteps } from './steps/transfer-steps.js'
+import { encode } from './stored.js'
+
+export const steps: typeof ledgerSteps &
+  typeof sweepSteps &
+  typeof transferSteps &
+  typeof operatorSteps &
+  typeof scheduleSteps &
+  typeof doubtSteps = {
+  ...ledgerSteps,
+  ...sweepSteps,
+  ...transferSteps,
+  ...operatorSteps,
+  ...scheduleSteps,
+  ...doubtSteps,
+}
+export type Steps = typeof steps
+export type StepName = keyof Steps
+
+export type StepArgs<Name extends StepName> =
+  Parameters<Steps[Name]> extends [unknown, ...infer Args] ? Args : never
+export type StepResult<Name extends StepName> = ReturnType<Steps[Name]> extends Step<infer T> ? T : never
+
+/** A step that waits, and the time at which it was asked for. */
+export type Request = { readonly name: StepName; readonly args: readonly unknown[]; readonly nowMs: number }
+
+export type Reply = { readonly value: unknown } | { readonly error: unknown }
+
+export type GroupSettings = { readonly steps: StepSettings; readonly keepSigned: KeepSigned }
+
+/**
+ * Runs the steps behind the event with the number `applied`. Throws when the whole group must be taken back: then
+ * `rows` know too much.
+ */
+export function* asOneStep(
+  requests: readonly Request[],
+  deps: {
+    readonly applied: number
+    readonly settings: GroupSettings
+    readonly rows: Rows
+    /** Hears of each event, in order. */
+    readonly onEvent?: (at: UnixSeconds, json: string) => void
+  },
+): Step<{ readonly replies: readonly Reply[]; readonly applied: number }> {
+  const { settings, rows, onEvent } = deps
+  let { applied } = deps
+  /** Events that were begun, and may have changed rows. */
+  let begun = 0
+
+  function* record(at: UnixSeconds, event: LedgerEvent): Step<void> {
+    begun += 1
+    const json = encode(event)
+    yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
+    applied += 1
+    onEvent?.(at, json)
+  }
+
+  const replies: Reply[] = []
+  for (const { name, args, nowMs } of requests) {
+    const now = Math.floor(nowMs / 1000) as UnixSeconds
+    const context: StepContext = {
+      ...{ now, settings: settings.steps, rows },
+      record: (event) => record(now, event),
+    }
+    const before = begun
+    try {
+      const step = steps[name] as (context: StepContext, ...args: readonly unknown[]) => Step<unknown>
+      replies.push({ value: yield* step(context, ...args) })
+    } catch (error) {
+      // A step throws before it writes. One that wrote takes the group with it.
+      if (begun !== before || !(error instanceof SvcError)) throw error
+      replies.push({ error })
+    }
+  }
+  return { replies, applied }
+}

@@ -1,0 +1,139 @@
+/** A PostgreSQL server: connections as we need them, and steps that are run over them. */
+import { createSerial, type Secret, SvcError } from '@svc-zerc20/protocol'
+import postgres from 'postgres'
+import type { Query, Row, Step, Value } from '../sql.js'
+
+/** How long the server works on one statement, and waits for the next one of a transaction. */
+const statementMs = 5_000
+/** How long an answer is waited for. A server that is frozen, or behind a cable that was cut, says nothing at all. */
+const answerMs = 2 * statementMs
+const connectSeconds = 5
+const readersMax = 4
+
+export type Send = (query: Query) => Promise<readonly Row[]>
+
+/**
+ * One connection that writes and some that only read. Sessions are read-only outside a transaction that says otherwise:
+ * when a connection breaks, the library opens another one, where the rest of a broken transaction must not happen.
+ */
+export type Client = {
+  /**
+   * Has the writing connection for itself while `work` runs. Queries that are sent at once travel together, and are
+   * answered in order.
+   */
+  write<T>(work: (send: Send) => Promise<T>): Promise<T>
+  read<T>(work: (send: Send) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export type Database = { readonly url: string; readonly password?: Secret<string> | undefined }
+
+export function connect(database: Database): Client {
+  const [writer, readers] = [createPool(database, 1), createPool(database, readersMax)]
+  const inTurn = createSerial()
+  return {
+    write: (work) => inTurn(() => writer.use(work)),
+    read: readers.use,
+    close: () => Promise.all([writer.close(), readers.close()]).then(() => undefined),
+  }
+}
+
+function createPool({ url, password }: Database, connections: number) {
+  const open = () =>
+    postgres(url, {
+      max: connections,
+      ...(password && { password: () => password.reveal() }),
+      connect_timeout: connectSeconds,
+      onnotice: () => undefined,
+      // We ask for no arrays, so their types need not be looked up.
+      fetch_types: false,
+      // Numbers of 64 bits: ids, times and block numbers, all far below 2^53.
+      types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+      connection: {
+        application_name: 'svc-facilitator',
+        statement_timeout: statementMs,
+        idle_in_transaction_session_timeout: statementMs,
+        default_transaction_read_only: true,
+      },
+    })
+  let pool = open()
+  return {
+    /**
+     * After any failure but one of our own the connections are thrown away: the library may wait for ever for an answer
+     * from one that is ending, and the end of a connection takes its transaction back.
+     */
+    async use<T>(work: (send: Send) => Promise<T>): Promise<T> {
+      const used = pool
+      const send: Send = ({ text, values }) =>
+        used.unsafe(numbered(text), [...values] as Value[], { prepare: true }).execute()
+      try {
+        return await answered(work(send))
+      } catch (error) {
+        if (!(error instanceof SvcError) && pool === used) {
+          void used.end({ timeout: 0 })
+          pool = open()
+        }
+        throw error
+      }
+    },
+    close: () => pool.end({ timeout: 1 }),
+  }
+}
+
+/** Throws when there is no answer in time. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the database does not answer')), answerMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const texts = new Map<string, string>()
+/** Questions with many filters have many texts. */
+const textsMax = 1_000
+
+/** The text with the places of PostgreSQL, `$1`, `$2` and so on. */
+function numbered(text: string): string {
+  const known = texts.get(text)
+  if (known !== undefined) return known
+  let place = 0
+  const made = text.replaceAll('?', () => `$${++place}`)
+  if (texts.size >= textsMax) texts.clear()
+  texts.set(text, made)
+  return made
+}
+
+/** A change without `RETURNING` has no rows: whoever sends it need not wait for it. */
+const hasRows = ({ text }: Query): boolean => /^\s*(?:SELECT|WITH)\b|\bRETURNING\b/i.test(text)
+
+/**
+ * Runs a step over a connection. Changes are sent and not waited for: `sent` gets them, and the step has happened when
+ * all of them have.
+ */
+export async function runStep<T>(step: Step<T>, send: Send, sent: Promise<unknown>[] = []): Promise<T> {
+  let next = step.next()
+  while (!next.done) {
+    const answer = send(next.value)
+    if (!hasRows(next.value)) {
+      // Whoever has the list hears of a failure.
+      answer.catch(() => undefined)
+      sent.push(answer)
+      next = step.next([])
+      continue
+    }
+    let rows: readonly Row[]
+    try {
+      rows = await answer
+    } catch (error) {
+      next = step.throw(error)
+      continue
+    }
+    next = step.next(rows)
+  }
+  return next.value
+}

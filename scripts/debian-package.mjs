@@ -1,0 +1,18 @@
+// A program that some tests need and npm does not bring: on Debian, as root, a missing one is installed.
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+/** Installs a package, or says which tests are not run and how to have them run. */
+export function ensurePackage({ isThere, packageName, tests, howToGetIt }) {
+  if (isThere()) return
+  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
+    process.stderr.write(`${tests} are not run: ${packageName} is missing. To run them: ${howToGetIt}\n`)
+    return
+  }
+  process.stderr.write(`Installing ${packageName} …\n`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const apt = (...args) =>
+    execFileSync('apt-get', args, { env, stdio: ['ignore', process.stderr, 'inherit'] })
+  apt('update', '-qq')
+  apt('install', '-y', '-qq', '--no-install-recommends', packageName)
+}
