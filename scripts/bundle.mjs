@@ -35,7 +35,16 @@ const started = {
 const external = ['classic-level', 'libsql', 'tiny-secp256k1', '@modelcontextprotocol/*']
 
 /** Licences whose text is enough to pass a copy on. */
-const licences = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'])
+const licences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+])
 
 /** Vitest calls this before the first test. */
 export async function setup() {

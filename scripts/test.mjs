@@ -30,7 +30,7 @@ const oftener = {
 }
 
 const [first, ...rest] = process.argv.slice(2)
-const daily = ['unit', 'chain', 'chain-engine', 'e2e'].flatMap((name) => ['--project', name])
+const daily = ['unit', 'chain', 'chain-engine', 'postgres', 'e2e'].flatMap((name) => ['--project', name])
 const { env, files } = oftener[first] ?? { env: {}, files: first === undefined ? daily : [first] }
 
 await setup()

@@ -1,5 +1,5 @@
 /** A store for tests: in memory, beside a journal, or on PostgreSQL in that project, with the clock of the test. */
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import { type PostgresServer, startPostgres } from '../../../test/support/postgres-server.js'
 import { createStoreHistory } from '../src/history/pages.js'
@@ -46,6 +46,11 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
+const isOnServer = process.env.STORE === 'postgres'
+
+/** How many stores a property draws. One on a server takes a while to make. */
+export const stores = isOnServer ? 10 : 100
+
 let server: Promise<PostgresServer> | undefined
 let databases = 0
 
@@ -62,9 +67,10 @@ async function openOnServer(options: StoreOptions): Promise<Store> {
   return openPostgres({ ...options, database: { url: url(database) } })
 }
 
-/** A store that opens while it is used. */
+/** A store that opens while it is used, and closes with its test. */
 function onServer(options: StoreOptions): Store {
   const opened = openOnServer(options)
+  onTestFinished(() => opened.then(({ close }) => close()))
   return {
     ...{ id: '', report: { lines: 0, bytes: 0, tornBytes: 0 }, isCopy: false },
     change: async (name, ...args) => (await opened).change(name, ...args),
@@ -74,8 +80,7 @@ function onServer(options: StoreOptions): Store {
   }
 }
 
-const openAlone = (options: StoreOptions): Store =>
-  process.env.STORE === 'postgres' ? onServer(options) : openHere(options)
+const openAlone = (options: StoreOptions): Store => (isOnServer ? onServer(options) : openHere(options))
 
 /** Most tests need no thread, which takes a while to start. */
 export async function openTestStore(

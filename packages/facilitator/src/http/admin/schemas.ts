@@ -242,7 +242,7 @@ export const status = named(
         freeBytes: count.optional().describe('room left on its disk'),
       })
       .optional()
-      .describe('absent when settlement.journal is "none"'),
+      .describe('absent when settlement.journal is "none" and there is no storage.url'),
   }),
 )
 

@@ -11,7 +11,7 @@ import {
   selfTransferOf,
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
-import { createMemoryStore, stepSettings } from '../../../test/store.js'
+import { createMemoryStore, stepSettings, stores } from '../../../test/store.js'
 import { createGrants } from './grants.js'
 import { createStoreLedger } from './ledger.js'
 
@@ -78,6 +78,7 @@ describe('claim', () => {
           if (i > 0) expect(outcome).toBe(payers[i] === winner ? 'same_payload' : 'other_payload')
         }
       }),
+      { numRuns: stores },
     )
   })
 
@@ -179,6 +180,7 @@ describe('accept and grant', () => {
         expect((await ledger.find(nonce))?.granted).toBe(firstWritten !== -1)
         if (firstWritten !== -1) expect(ends.filter((end) => end === 'granted')).toHaveLength(1)
       }),
+      { numRuns: stores },
     )
   })
 

@@ -89,7 +89,7 @@ function createWriter(
     lease.assertHeld(ledger)
     // A standby that took over may lack what we were told is durable.
     if (ledger.applied < applied)
-      throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`)
+      throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
     const group = yield* asOneStep(requests, { applied: ledger.applied, settings, rows: createRows() })
     return { value: group.replies, applied: group.applied }
   }

@@ -25,7 +25,8 @@ export const otherSchema = (version: unknown): SvcError =>
   new SvcError('journal_newer', `storage.url: the database has the schema ${version}, not ${schemaVersion}`)
 
 async function create(send: Send): Promise<void> {
-  for (const text of postgresSchema.split(';\n')) if (text.trim() !== '') await send({ text, values: [] })
+  const statements = postgresSchema.split(';\n').filter((text) => text.trim() !== '')
+  await Promise.all(statements.map((text) => send({ text, values: [] })))
   const id = Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
   await send(sql`
     INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, state, record)

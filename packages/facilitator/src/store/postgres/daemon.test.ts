@@ -1,0 +1,61 @@
+/** A daemon whose ledger is on PostgreSQL sells, is killed and goes on, as one with a journal does. */
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
+import { startNetwork, type TestNetwork } from '../../../test/network.js'
+import { startOwnFacilitator } from '../../../test/own-facilitator.js'
+import { bodyOf } from '../../../test/payment.js'
+
+describe.skipIf(notRun !== '')(`a daemon on PostgreSQL${notRun}`, () => {
+  let server: PostgresServer
+  let net: TestNetwork
+  let payer: PrivateKeyAccount
+  beforeAll(async () => {
+    server = await startPostgres()
+    await server.run('CREATE DATABASE daemon')
+    net = await startNetwork()
+    payer = await net.account({ gas: true })
+  })
+  afterAll(async () => {
+    await net.close()
+    await server.close()
+  })
+
+  const start = () =>
+    startOwnFacilitator(net, {
+      journal: 'unused',
+      config: {
+        settlement: { journal: 'none' },
+        storage: { url: server.url('daemon') },
+        daemon: { follow_interval_ms: 1_000 },
+      },
+    })
+
+  it('sells by permit and by self-transfer, and grants each once, also after a restart', async () => {
+    const first = await start()
+    const relayed = await first.challenge()
+    const permit = bodyOf(relayed, await net.permitFor(relayed, payer))
+    expect(await first.post('/verify', permit)).toMatchObject({ isValid: true })
+    expect(await first.post('/settle', permit)).toMatchObject({ success: true })
+    const own = await first.challenge('2000')
+    const burnTxHash = await net.transfer(payer, own.payTo, own.amount)
+    await first.close()
+
+    const second = await start()
+    try {
+      const transfer = bodyOf(own, { challengeNonce: own.challengeNonce, burnTxHash })
+      expect(await second.post('/settle', transfer)).toMatchObject({ success: true })
+      for (const body of [permit, transfer]) {
+        expect(await second.post('/settle', body)).toMatchObject({
+          success: false,
+          errorReason: 'already_accepted',
+        })
+      }
+      expect(await net.burnsOf(relayed.challengeNonce)).toHaveLength(1)
+      const { journal } = (await second.admin('/status')) as { journal: { records: number } }
+      expect(journal.records).toBe(Number(await server.run('SELECT max(seq) FROM event', 'daemon')))
+    } finally {
+      await second.close()
+    }
+  })
+})
