@@ -1,7 +1,7 @@
 /** A store for tests: in memory, beside a journal, or on PostgreSQL in that project, with the clock of the test. */
 import { afterAll, onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
-import { type PostgresServer, startPostgres } from '../../../test/support/postgres-server.js'
+import { notRun, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.js'
 import { createStoreHistory } from '../src/history/pages.js'
 import type { Clock } from '../src/payment/ports.js'
 import { createIssuedStore } from '../src/store/ports/issued.js'
@@ -46,7 +46,8 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
-const isOnServer = process.env.STORE === 'postgres'
+/** Without a server these tests run in memory once more; the run has said so. */
+const isOnServer = process.env.STORE === 'postgres' && notRun === ''
 
 /** How many stores a property draws. One on a server takes a while to make. */
 export const stores = isOnServer ? 10 : 100

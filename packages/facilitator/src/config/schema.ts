@@ -71,9 +71,9 @@ export const baseUrl = anyUrl
 
 const databaseUrl = z
   .string()
-  .regex(/^postgres(?:ql)?:\/\//i)
-  .refine((text) => URL.canParse(text))
-  .describe('a postgres:// URL')
+  .regex(/^postgres(?:ql)?:\/\/[^,]*$/i)
+  .refine((text) => URL.canParse(text) && /^(?:\?sslmode=[a-z-]+)?$/.test(new URL(text).search))
+  .describe('a postgres:// URL of one host; of parameters only sslmode')
 
 const host = z
   .string()

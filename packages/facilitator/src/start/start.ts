@@ -47,7 +47,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     password: secrets.storagePassword,
     history: secrets.history,
   })
-  const chainSide = await openChainSide({ config, secrets, clock, telemetry })
+  const chainSide = await openChainSide({ config, secrets, clock, telemetry }).catch((error) =>
+    storage.close().then(() => Promise.reject(error)),
+  )
   const parts = { config, secrets, profile, storage, chainSide, seed, clock, random, telemetry }
   const { relayer, minter, rpc, deployment } = chainSide
   const { id: ledgerId } = storage

@@ -73,7 +73,11 @@ export async function openLedger(deps: OpenLedgerDeps): Promise<OpenLedger> {
     return await openLocked(deps, lock)
   } catch (error) {
     await lock?.release()
-    throw unusable(error)
+    if (!deps.database || error instanceof SvcError) throw unusable(error)
+    const { message } = error as Error
+    throw new SvcError('journal_failed', `storage.url: the database cannot be used: ${message}`, {
+      cause: error,
+    })
   }
 }
 
@@ -102,7 +106,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       : openHere({ ...options, ...(path !== undefined && { path }) })
   const store = lock ? heldBy(lock, opened) : opened
   try {
-    await bindLedger(store, deps.binding)
+    await bindLedger(store, deps.binding, deps.database ? 'storage.url' : 'settlement.journal')
   } catch (error) {
     await store.close()
     throw error
@@ -178,13 +182,13 @@ function settingsOf(deps: OpenLedgerDeps, askerOf: (key: string) => string): Ste
  * Binds a new ledger. Throws for one of another chain, token or treasury key, and for one of another helper while burns
  * through that helper are under way: their outcome would be looked for at the wrong place.
  */
-async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding']): Promise<void> {
+async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding'], setting: string): Promise<void> {
   const known = await store.ask(readBinding())
   if (known.chainId === undefined) return store.change('bind', wanted)
   if (known.chainId !== wanted.chainId || known.token !== wanted.token) {
     throw new SvcError(
       'config_invalid',
-      `settlement.journal: it belongs to token ${known.token} on chain ${known.chainId}; give this network a journal of its own`,
+      `${setting}: it belongs to token ${known.token} on chain ${known.chainId}; give this network one of its own`,
     )
   }
   assertSameSeed(known, wanted.seed)

@@ -29,7 +29,10 @@ export type Client = {
 export type Database = { readonly url: string; readonly password?: Secret<string> | undefined }
 
 export function connect(database: Database): Client {
-  const [writer, readers] = [createPool(database, 1), createPool(database, readersMax)]
+  const [writer, readers] = [
+    createPool(database, 1, () => true),
+    createPool(database, readersMax, isOfTheWay),
+  ]
   const inTurn = createSerial()
   return {
     write: (work) => inTurn(() => writer.use(work)),
@@ -38,7 +41,13 @@ export function connect(database: Database): Client {
   }
 }
 
-function createPool({ url, password }: Database, connections: number) {
+/** Whether an error says nothing of the query, and something of the connection. */
+const isOfTheWay = (error: unknown): boolean => {
+  const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown }
+  return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
+}
+
+function createPool({ url, password }: Database, connections: number, isBroken: (error: unknown) => boolean) {
   const open = () =>
     postgres(url, {
       max: connections,
@@ -54,29 +63,35 @@ function createPool({ url, password }: Database, connections: number) {
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: statementMs,
         default_transaction_read_only: true,
+        bytea_output: 'hex',
       },
     })
   let pool = open()
+  let isClosed = false
   return {
     /**
-     * After any failure but one of our own the connections are thrown away: the library may wait for ever for an answer
-     * from one that is ending, and the end of a connection takes its transaction back.
+     * After a failure the connections are thrown away: the library may wait for ever for an answer from one that is
+     * ending, and the end of a connection takes its transaction back.
      */
     async use<T>(work: (send: Send) => Promise<T>): Promise<T> {
+      if (isClosed) throw new SvcError('journal_failed', 'the ledger is closed')
       const used = pool
       const send: Send = ({ text, values }) =>
         used.unsafe(numbered(text), [...values] as Value[], { prepare: true }).execute()
       try {
         return await answered(work(send))
       } catch (error) {
-        if (!(error instanceof SvcError) && pool === used) {
-          void used.end({ timeout: 0 })
+        if (!(error instanceof SvcError) && isBroken(error) && pool === used && !isClosed) {
+          used.end({ timeout: 0 }).catch(() => undefined)
           pool = open()
         }
         throw error
       }
     },
-    close: () => pool.end({ timeout: 1 }),
+    close() {
+      isClosed = true
+      return pool.end({ timeout: 1 })
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-/** A daemon whose ledger is on PostgreSQL sells, is killed and goes on, as one with a journal does. */
+/** A daemon whose ledger is on PostgreSQL sells, stops and goes on, as one with a journal does. */
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'

@@ -3,7 +3,7 @@
  * it: a daemon that was stopped for a while and wakes up finds another term there and can write nothing any more.
  */
 import { SvcError } from '@svc-zerc20/protocol'
-import { first, type Row, sql } from '../sql.js'
+import { first, type Row, type Step, sql } from '../sql.js'
 import type { Client } from './client.js'
 import { type InLedger, inLedger } from './transaction.js'
 
@@ -16,8 +16,12 @@ const patienceMs = leaseMs + 2 * renewMs
 const now = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 export type Lease = {
-  /** Throws `SvcError('journal_locked')` once another daemon has taken over. */
-  assertHeld(ledger: Row): void
+  /** Throws `SvcError('journal_locked')` once another daemon has taken over. Renews the lease in the same transaction. */
+  renew(ledger: Row): Step<void>
+  /** A transaction that began then, by `performance.now()`, has renewed it. */
+  renewed(since: number): void
+  /** Throws when the lease may have run out: another daemon may have written since. */
+  assertRuns(): void
   release(): Promise<void>
 }
 
@@ -25,8 +29,9 @@ export type Lease = {
 export async function takeLease(
   client: Client,
   holder: string,
-  onFailure: (error: unknown) => void,
+  on: { readonly renewed: () => void; readonly failed: (error: unknown) => void },
 ): Promise<Lease> {
+  let runsUntil = performance.now() + leaseMs
   const term = await taken(client, holder)
   let lost: SvcError | undefined
   const lose = (): SvcError => {
@@ -35,21 +40,44 @@ export async function takeLease(
         'journal_locked',
         'storage.url: another daemon has taken this ledger over. Nothing more is accepted here',
       )
-      onFailure(lost)
     }
     return lost
   }
-  const renew = async () => {
-    const { value: isHeld } = await inLedger(client, (ledger) => prolong(ledger, term))
-    if (!isHeld) lose()
+  function* renew(ledger: Row): Step<void> {
+    if (lost || ledger.term !== term) throw lose()
+    yield sql`UPDATE lease SET until_ms = ${now} + ${leaseMs} WHERE name = 'ledger'`
   }
-  const renewing = setInterval(() => void renew().catch(onFailure), renewMs).unref()
+  const renewed = (since: number) => {
+    runsUntil = since + leaseMs
+  }
+  let pending: Promise<void> | undefined
+  const renewAlone = async () => {
+    const since = performance.now()
+    try {
+      await inLedger(client, function* (ledger) {
+        yield* renew(ledger)
+        return { value: undefined, applied: ledger.applied }
+      })
+      renewed(since)
+      on.renewed()
+    } catch (error) {
+      on.failed(error)
+    }
+    pending = undefined
+  }
+  const renewing = setInterval(() => {
+    if (!lost) pending ??= renewAlone()
+  }, renewMs).unref()
   return {
-    assertHeld(ledger) {
-      if (lost || ledger.term !== term) throw lose()
+    renew,
+    renewed,
+    assertRuns() {
+      if (!lost && performance.now() <= runsUntil) return
+      throw new SvcError('journal_failed', 'the lease of the ledger has run out', { cause: lost })
     },
     async release() {
       clearInterval(renewing)
+      await pending
       await inLedger(client, (ledger) => end(ledger, term)).catch(() => undefined)
     },
   }
@@ -82,12 +110,6 @@ function* take(
   if (row) return { value: { term: row.term }, applied }
   const other = yield* first(sql`SELECT holder FROM lease WHERE name = 'ledger'`)
   return { value: { other: other?.holder }, applied }
-}
-
-function* prolong({ applied }: Row, term: number): InLedger<boolean> {
-  const rows = yield sql`
-    UPDATE lease SET until_ms = ${now} + ${leaseMs} WHERE name = 'ledger' AND term = ${term} RETURNING term`
-  return { value: rows.length > 0, applied }
 }
 
 function* end({ applied }: Row, term: number): InLedger<void> {

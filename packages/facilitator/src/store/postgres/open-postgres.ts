@@ -19,8 +19,6 @@ export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs
 
 /** Steps of one transaction, which nobody else can write beside. */
 const groupMax = 200
-/** How often the server is looked for while nothing is written. */
-const lookMs = 2_000
 
 /** Throws `SvcError('journal_locked')` while another daemon writes there, and `journal_newer` for another schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -28,9 +26,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const client = connect(options.database)
   try {
     await prepareSchema(client)
-    const lease = await takeLease(client, `${hostname()} (process ${process.pid})`, onFailure)
+    const health = createHealth(onFailure)
+    const lease = await takeLease(client, `${hostname()} (process ${process.pid})`, health)
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
-    const writer = createWriter(client, lease, options, ledger?.applied)
+    const writer = createWriter(client, lease, health, options.settings, ledger?.applied)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
     let working: Promise<void> | undefined
@@ -38,9 +37,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       while (asked.length > 0) waiting.settle(await writer.run(asked.splice(0, groupMax)))
       working = undefined
     }
-    const looking = setInterval(() => {
-      if (!working) void client.read((send) => send(sql`SELECT 1`)).then(writer.reached, writer.missed)
-    }, lookMs).unref()
     return closable({
       id: ledger?.id,
       report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
@@ -51,15 +47,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
         working ??= work()
         return reply
       },
-      ask: (question) =>
-        client
+      async ask(question) {
+        // Whoever may write now may have granted what we would read as open.
+        lease.assertRuns()
+        return client
           .read((send) => runStep(question, send))
           .catch((error) => {
             throw error instanceof SvcError ? error : unwritable(error)
-          }),
+          })
+      },
       figures: writer.figures,
       async close() {
-        clearInterval(looking)
         await working
         waiting.close()
         await lease.release()
@@ -75,18 +73,35 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
 
+/** Whether the server takes what is written. A refusal that only an operator can end stays. */
+function createHealth(onFailure: (error: unknown) => void) {
+  let failure: unknown
+  const isForGood = (error: unknown) =>
+    error instanceof SvcError && (error.code === 'journal_locked' || error.code === 'journal_old')
+  return {
+    renewed(): void {
+      if (!isForGood(failure)) failure = undefined
+    },
+    failed(error: unknown): void {
+      if (failure === undefined || isForGood(error) !== isForGood(failure)) onFailure(error)
+      failure = isForGood(failure) ? failure : error
+    },
+    isFailed: () => failure !== undefined,
+  }
+}
+
 function createWriter(
   client: Client,
   lease: Lease,
-  { settings, onFailure }: Pick<PostgresOptions, 'settings' | 'onFailure'>,
+  health: ReturnType<typeof createHealth>,
+  settings: GroupSettings,
   newest: number,
 ) {
   let applied = newest
   let syncs = 0
-  let failed = false
 
   function* inGroup(ledger: Row, requests: readonly Request[]): InLedger<readonly Reply[]> {
-    lease.assertHeld(ledger)
+    yield* lease.renew(ledger)
     // A standby that took over may lack what we were told is durable.
     if (ledger.applied < applied)
       throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
@@ -95,10 +110,12 @@ function createWriter(
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
+    const since = performance.now()
     const done = await inLedger(client, (ledger) => inGroup(ledger, requests))
+    lease.renewed(since)
+    health.renewed()
     applied = done.applied
     syncs += 1
-    reached()
     return done.value
   }
 
@@ -113,24 +130,14 @@ function createWriter(
         return replies
       }
       if (error instanceof SvcError && isOfStep(error)) return [{ error }]
-      failed = true
-      onFailure(error)
+      health.failed(error)
       return requests.map(() => ({ error: unwritable(error) }))
     }
   }
 
-  function reached(): void {
-    failed = false
-  }
-
   return {
     run,
-    reached,
-    missed(error: unknown): void {
-      if (!failed) onFailure(error)
-      failed = true
-    },
-    figures: () => ({ records: applied, bytes: 0, syncs, failed, lost: false }),
+    figures: () => ({ records: applied, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
 

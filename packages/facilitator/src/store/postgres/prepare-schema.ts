@@ -13,7 +13,7 @@ const schemaLock = 0x5c20_7302
 
 /** Throws `SvcError('journal_newer')` for a schema of another version. */
 export const prepareSchema = (client: Client): Promise<void> =>
-  inTransaction(client, sql`SELECT pg_advisory_xact_lock(${schemaLock})`, async (send) => {
+  inTransaction(client, [sql`SELECT pg_advisory_xact_lock(${schemaLock})`], async (send) => {
     const [found] = await send(sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there`)
     if (!found?.is_there) await create(send)
     const [ledger] = await send(sql`SELECT schema_version FROM ledger`)

@@ -65,6 +65,27 @@ describe.skipIf(notRun !== '')(`the store on PostgreSQL${notRun}`, () => {
     await third.store.close()
   })
 
+  it('a daemon that waits for the lock while another takes over writes nothing, and answers nothing', async () => {
+    const database = await newDatabase()
+    const { store, failures } = await open(database)
+    await issue(store, 1)
+    const takingOver = server.run(
+      `SELECT applied FROM ledger FOR UPDATE; UPDATE lease SET term = term + 1; SELECT pg_sleep(1)`,
+      database,
+    )
+    await until(
+      async () =>
+        (await server.run("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(1)%'")) > '1',
+    )
+    await expect(issue(store, 2)).rejects.toMatchObject({ code: 'journal_failed' })
+    await takingOver
+    expect(codesOf(failures)).toEqual(['journal_locked'])
+    await expect(issued(store)).rejects.toMatchObject({ code: 'journal_failed' })
+    expect(await server.run('SELECT count(*) FROM payment', database)).toBe('1')
+    expect(store.figures().failed).toBe(true)
+    await store.close()
+  })
+
   it('refuses while another daemon writes, and says which', async () => {
     const database = await newDatabase()
     const { store } = await open(database)

@@ -5,15 +5,17 @@ import { type Client, runStep, type Send } from './client.js'
 
 const plain = (text: string): Query => ({ text, values: [] })
 
+const begin = plain('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
+
 /** Whatever `work` sends is one transaction: all of it happens, or nothing. `opening` travels with its beginning. */
 export const inTransaction = <T>(
   client: Pick<Client, 'write'>,
-  opening: Query,
-  work: (send: Send, opened: readonly Row[]) => Promise<T>,
+  opening: readonly Query[],
+  work: (send: Send, opened: readonly (readonly Row[])[]) => Promise<T>,
 ): Promise<T> =>
   client.write(async (send) => {
     try {
-      const [, opened] = await Promise.all([send(plain('BEGIN READ WRITE')), send(opening)])
+      const [, ...opened] = await Promise.all([begin, ...opening].map(send))
       return await work(send, opened)
     } catch (error) {
       // After any other error the connection ends, and the transaction with it.
@@ -24,9 +26,15 @@ export const inTransaction = <T>(
 
 export const commit: Query = plain('COMMIT')
 
-/** The ledger's row, and the term of the daemon that may write it. */
-const locked = sql`
-  SELECT ledger.id, applied, state, lease.term FROM ledger LEFT JOIN lease ON lease.name = 'ledger' FOR UPDATE OF ledger`
+const locked = sql`SELECT applied FROM ledger FOR UPDATE`
+
+/**
+ * The term of the daemon that may write. It is read behind the lock, by a statement of its own: whoever waited for the lock
+ * would see the lease as it was before.
+ */
+const leased = sql`
+  SELECT (SELECT term FROM lease WHERE name = 'ledger') AS term,
+    current_setting('default_transaction_read_only') AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */
 type Done<T> = { readonly value: T; readonly applied: number }
@@ -40,10 +48,22 @@ export const inLedger = <T>(
   client: Pick<Client, 'write'>,
   work: (ledger: Row) => InLedger<T>,
 ): Promise<Done<T>> =>
-  inTransaction(client, locked, async (send, [ledger]) => {
-    if (!ledger) throw new SvcError('invariant', 'the database has no ledger')
+  inTransaction(client, [locked, leased], async (send, opened) => {
+    const [ledger, lease] = opened.map(([row]) => row)
+    if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
+    // A pooler between us may have dropped the setting, on which a broken connection depends.
+    if (lease.is_read_only !== 'on') {
+      throw new SvcError(
+        'config_invalid',
+        'storage.url: its sessions are not read-only by default; is it a pooler?',
+      )
+    }
     const sent: Promise<unknown>[] = []
-    const done = await runStep(work(ledger), send, sent)
+    const done = await runStep(work({ ...ledger, ...lease }), send, sent).catch(async (error) => {
+      // The change that failed says more than the question behind it.
+      await Promise.all(sent)
+      throw error
+    })
     await Promise.all([...sent, send(sql`UPDATE ledger SET applied = ${done.applied}`), send(commit)])
     return done
   })
