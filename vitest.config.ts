@@ -98,8 +98,7 @@ export default defineConfig({
           ...common,
           name: 'postgres',
           // The store's own tests once more, on a server.
-          globalSetup: './scripts/postgres.mjs',
-          env: { STORE: 'postgres' },
+          globalSetup: './test/support/postgres-project.ts',
           include: [
             'packages/facilitator/src/store/{ports,postgres}/*.test.ts',
             'packages/facilitator/src/history/pages.test.ts',

@@ -1,2 +1,3 @@
 export function findPostgres(): string | undefined
 export const howToGetPostgres: string
+export function setup(): void

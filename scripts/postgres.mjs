@@ -1,5 +1,5 @@
 // The PostgreSQL server of the store's tests: one that is on this machine. On Debian, as root, a missing one is installed.
-// Vitest calls `setup` before the tests that need it. Without a server those tests are listed as not run.
+// Without a server those tests are listed as not run, or run in memory.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePackage } from './debian-package.mjs'

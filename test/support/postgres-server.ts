@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { findPostgres, howToGetPostgres } from '../../scripts/postgres.mjs'
 
 /** Why tests with a server cannot run here; empty when they can. */
-export const notRun = findPostgres() === undefined ? ` (not run: ${howToGetPostgres})` : ''
+export const notRun = () => (findPostgres() === undefined ? ` (not run: ${howToGetPostgres})` : '')
 
 export type PostgresServer = {
   /** The address of a database, which need not exist. */
@@ -42,10 +42,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   )
   const exited = new Promise((resolve) => server.once('exit', resolve))
   const url = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`
-  const run = async (statements: string, database = 'postgres') => {
-    const args = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statements, url(database)]
-    return (await promisify(execFile)(join(bin, 'psql'), args, options)).stdout.trim()
-  }
+  const run = (statements: string, database = 'postgres') => runStatements(url(database), statements)
   for (;;) {
     if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
     const isUp = await run('SELECT 1').catch(() => '')
@@ -62,6 +59,12 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Runs statements in the database of this address, and gives what they print. */
+export async function runStatements(url: string, statements: string): Promise<string> {
+  const args = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statements, url]
+  return (await promisify(execFile)(join(findPostgres() ?? '', 'psql'), args)).stdout.trim()
 }
 
 /** The server refuses to run as root. */

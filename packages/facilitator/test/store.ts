@@ -1,7 +1,8 @@
 /** A store for tests: in memory, beside a journal, or on PostgreSQL in that project, with the clock of the test. */
-import { afterAll, onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
-import { notRun, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.js'
+import '../../../test/support/postgres-project.js'
+import { runStatements } from '../../../test/support/postgres-server.js'
 import { createStoreHistory } from '../src/history/pages.js'
 import type { Clock } from '../src/payment/ports.js'
 import { createIssuedStore } from '../src/store/ports/issued.js'
@@ -46,31 +47,25 @@ function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   }
 }
 
-/** Without a server these tests run in memory once more; the run has said so. */
-const isOnServer = process.env.STORE === 'postgres' && notRun === ''
+/** The server of the project `postgres`. Without one its tests run in memory once more; the run has said so. */
+const serverUrl = inject('postgres')
 
 /** How many stores a property draws. One on a server takes a while to make. */
-export const stores = isOnServer ? 10 : 100
+export const stores = serverUrl === undefined ? 100 : 10
 
-let server: Promise<PostgresServer> | undefined
 let databases = 0
 
-/** A fresh database on a server of this test file. */
-async function openOnServer(options: StoreOptions): Promise<Store> {
-  if (!server) {
-    server = startPostgres()
-    afterAll(async () => (await server)?.close())
-  }
+/** A fresh database. */
+async function openOnServer(url: string, options: StoreOptions): Promise<Store> {
   databases += 1
-  const database = `ledger_${databases}`
-  const { run, url } = await server
-  await run(`CREATE DATABASE ${database}`)
-  return openPostgres({ ...options, database: { url: url(database) } })
+  const database = `ledger_${process.pid}_${databases}`
+  await runStatements(url, `CREATE DATABASE ${database}`)
+  return openPostgres({ ...options, database: { url: url.replace(/[^/]*$/, database) } })
 }
 
 /** A store that opens while it is used, and closes with its test. */
-function onServer(options: StoreOptions): Store {
-  const opened = openOnServer(options)
+function onServer(url: string, options: StoreOptions): Store {
+  const opened = openOnServer(url, options)
   onTestFinished(() => opened.then(({ close }) => close()))
   return {
     ...{ id: '', report: { lines: 0, bytes: 0, tornBytes: 0 }, isCopy: false },
@@ -81,7 +76,8 @@ function onServer(options: StoreOptions): Store {
   }
 }
 
-const openAlone = (options: StoreOptions): Store => (isOnServer ? onServer(options) : openHere(options))
+const openAlone = (options: StoreOptions): Store =>
+  serverUrl === undefined ? openHere(options) : onServer(serverUrl, options)
 
 /** Most tests need no thread, which takes a while to start. */
 export async function openTestStore(

@@ -6,7 +6,7 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
 
-describe.skipIf(notRun !== '')(`a daemon on PostgreSQL${notRun}`, () => {
+describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
   let server: PostgresServer
   let net: TestNetwork
   let payer: PrivateKeyAccount

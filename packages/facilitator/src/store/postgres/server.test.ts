@@ -10,7 +10,7 @@ import { sql } from '../sql.js'
 import type { Store } from '../store.js'
 import { openPostgres } from './open-postgres.js'
 
-describe.skipIf(notRun !== '')(`the store on PostgreSQL${notRun}`, () => {
+describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
   let server: PostgresServer
   let databases = 0
   beforeAll(async () => {
