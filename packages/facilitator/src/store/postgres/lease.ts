@@ -31,8 +31,8 @@ export async function takeLease(
   holder: string,
   on: { readonly renewed: () => void; readonly failed: (error: unknown) => void },
 ): Promise<Lease> {
-  let runsUntil = performance.now() + leaseMs
-  const term = await taken(client, holder)
+  const { term, since: takenAt } = await taken(client, holder)
+  let runsUntil = takenAt + leaseMs
   let lost: SvcError | undefined
   const lose = (): SvcError => {
     if (!lost) {
@@ -83,12 +83,17 @@ export async function takeLease(
   }
 }
 
-async function taken(client: Client, holder: string): Promise<number> {
+/** The term, and when the transaction began that took the lease. */
+async function taken(
+  client: Client,
+  holder: string,
+): Promise<{ readonly term: number; readonly since: number }> {
   const until = performance.now() + patienceMs
   for (;;) {
+    const since = performance.now()
     const { term, other } = (await inLedger(client, (ledger) => take(ledger, holder))).value
-    if (term !== undefined) return term
-    if (performance.now() > until) {
+    if (term !== undefined) return { term, since }
+    if (since > until) {
       throw new SvcError(
         'journal_locked',
         `storage.url: ${other} writes this ledger; stop it, or give this daemon a database of its own`,

@@ -28,7 +28,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await prepareSchema(client)
     const health = createHealth(onFailure)
     const lease = await takeLease(client, `${hostname()} (process ${process.pid})`, health)
-    const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
+    const [ledger] = await client
+      .read((send) => send(sql`SELECT id, applied, state FROM ledger`))
+      .catch((error) => lease.release().then(() => Promise.reject(error)))
     const writer = createWriter(client, lease, health, options.settings, ledger?.applied)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []

@@ -86,6 +86,19 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await store.close()
   })
 
+  it('a start waits for the lease of a daemon that died, and then reads and writes at once', async () => {
+    const database = await newDatabase()
+    const { store } = await open(database)
+    await store.close()
+    // The dead one renewed its lease just before, and waiting for its end takes longer than a lease of ours runs.
+    const soon = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) + 8500'
+    await server.run(`UPDATE lease SET until_ms = ${soon}`, database)
+    const next = await open(database)
+    expect(await issued(next.store)).toBe(0)
+    expect(await issue(next.store, 1)).toBe('issued')
+    await next.store.close()
+  })
+
   it('refuses while another daemon writes, and says which', async () => {
     const database = await newDatabase()
     const { store } = await open(database)
