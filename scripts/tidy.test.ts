@@ -62,6 +62,11 @@ describe('house rules', () => {
     expect(missing).toEqual([])
   })
 
+  it('writes properties as properties, and spreads no literal to save lines', () => {
+    const spread = /\.\.\.\{/
+    expect(listFiles(/\.(?:ts|mjs)$/).filter((file) => spread.test(readText(file)))).toEqual([])
+  })
+
   it('skips and focuses no test', () => {
     const focused = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/
     expect(listFiles(/\.test\.ts$/).filter((file) => focused.test(readText(file)))).toEqual([])

@@ -64,7 +64,13 @@ async function writeReceipt(
       },
     },
     {
-      ...{ key, kid, issuer, audience: 'https://auditor.example', issuedAt: iat, expiresAt: exp, jti: 'j' },
+      key,
+      kid,
+      issuer,
+      audience: 'https://auditor.example',
+      issuedAt: iat,
+      expiresAt: exp,
+      jti: 'j',
       random: { bytes: randomBytes },
     },
   )

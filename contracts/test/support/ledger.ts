@@ -34,7 +34,12 @@ export function burnOf(name: string, recipient: Hex, chainId: number, powBits: n
   const seed = toBytes(keccak256(toBytes('seed')))
   const treasury = recipient
   const puzzle = deriveBurn({
-    ...{ generation: 2, powBits, chainId, treasury, seed, challengeNonce },
+    generation: 2,
+    powBits,
+    chainId,
+    treasury,
+    seed,
+    challengeNonce,
     ...(epoch !== undefined && { epoch: { ledger: '00'.repeat(16), start: epoch } }),
   })
   const found = search(puzzle, { startNonce: 0, maxTries: 1_000_000 })

@@ -37,7 +37,9 @@ export type BatchWorld = ReturnType<typeof createBatchWorld>
 export function createBatchWorld(changes: Partial<BatchPace> & { readonly countsBeside?: boolean } = {}) {
   const { countsBeside = false, ...paceChanges } = changes
   const pace: BatchPace = {
-    ...{ least: 3, waitMaxMs: 60 * minuteMs, jitterMs: 0 },
+    least: 3,
+    waitMaxMs: 60 * minuteMs,
+    jitterMs: 0,
     retryMs: { first: minuteMs, max: minuteMs },
     ...paceChanges,
   }
@@ -179,8 +181,13 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
       shuffle: (items) => items,
       burnConfirmations: 1,
       limits: {
-        ...{ paymentsPerRoundMax: 48, burnsPerRoundMax: 1_000, mintsPerRoundMax: 16, attemptsInFlightMax: 1 },
-        ...{ mintLooksMax: 3, mintWaitMs: minuteMs, rootPatienceMs: minuteMs },
+        paymentsPerRoundMax: 48,
+        burnsPerRoundMax: 1_000,
+        mintsPerRoundMax: 16,
+        attemptsInFlightMax: 1,
+        mintLooksMax: 3,
+        mintWaitMs: minuteMs,
+        rootPatienceMs: minuteMs,
       },
     })
   let finalize = open()
@@ -196,7 +203,9 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
     seed += 1
     const issuedAt = seconds(Math.floor(clock.now() / 1000))
     const challenge = challengeOf(1_000 + seed, {
-      ...{ epoch: epochOfSecond(epoch), amount: units(value), issuedAt },
+      epoch: epochOfSecond(epoch),
+      amount: units(value),
+      issuedAt,
       expiresAt: seconds(issuedAt + 300),
     })
     await ledger.issue(challenge)

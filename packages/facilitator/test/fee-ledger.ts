@@ -19,7 +19,8 @@ const farAway = seconds(4_000_000_000)
 export const feeChallenge = (seed: number, fee: bigint, changes: Partial<Challenge> = {}): Challenge =>
   challengeOf(seed, {
     // Some tests use the clock of today.
-    ...{ expiresAt: farAway, deadline: farAway },
+    expiresAt: farAway,
+    deadline: farAway,
     fee: { amount: units(fee), bps: 1, chargeTo: 'provider', recipient: feeRecipient },
     ...changes,
   })

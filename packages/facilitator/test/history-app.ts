@@ -58,7 +58,12 @@ export async function openHistoryApp({
   const history = createMemoryHistory(payments)
   const { chainId, token, treasury } = deployment
   const api: HistoryApiDeps = {
-    ...{ chainId, token, treasury, participants, tokens, clock },
+    chainId,
+    token,
+    treasury,
+    participants,
+    tokens,
+    clock,
     tokenLabel: { symbol: 'zUSD', decimals: 6 },
     login: undefined,
     statements: undefined,
@@ -116,7 +121,11 @@ export async function openHistoryApp({
 export function echoStatements(): Statements {
   const issue = async (...given: unknown[]) =>
     accept({
-      ...{ format: 'echo', manifest: 'm', revocations: 'r', jti: 'j', expiresAt: nowOfAll },
+      format: 'echo',
+      manifest: 'm',
+      revocations: 'r',
+      jti: 'j',
+      expiresAt: nowOfAll,
       statement: JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
     })
   return {

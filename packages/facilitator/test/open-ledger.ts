@@ -8,7 +8,10 @@ export const testBinding = { chainId: 31337, token: addressOf(7), helper: addres
 
 export const openTestLedger = (changes: Partial<OpenLedgerDeps> = {}) =>
   openLedger({
-    ...{ journal: 'none', binding: testBinding, clock: stoppedClock(), ...stepSettings },
+    journal: 'none',
+    binding: testBinding,
+    clock: stoppedClock(),
+    ...stepSettings,
     isThreaded: false,
     keepSigned: { blocks: 12 },
     limits: { journalBytesMax: 1 << 23, storageWaitMs: 5_000 },

@@ -68,7 +68,9 @@ function onServer(url: string, options: StoreOptions): Store {
   const opened = openOnServer(url, options)
   onTestFinished(() => opened.then(({ close }) => close()))
   return {
-    ...{ id: '', report: { lines: 0, bytes: 0, tornBytes: 0 }, isCopy: false },
+    id: '',
+    report: { lines: 0, bytes: 0, tornBytes: 0 },
+    isCopy: false,
     change: async (name, ...args) => (await opened).change(name, ...args),
     ask: async (question) => (await opened).ask(question),
     figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),

@@ -66,7 +66,10 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
     createRootJob({
       ...options.rootProver,
       sender: createSender({
-        ...{ rpc, chainId, clock, privateKey: options.rootProver.privateKey },
+        rpc,
+        chainId,
+        clock,
+        privateKey: options.rootProver.privateKey,
         ceiling: options.rootProver.ceiling ?? gasPriceCeiling(defaultCeilingGwei),
         errors: verifierAbi,
         limits,

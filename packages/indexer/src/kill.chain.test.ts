@@ -61,7 +61,10 @@ test('killed again and again in the middle of a span, it ends with the tree of t
   await until(async () => (await sizeAt(url)) === total)
   const { chainId, token } = world.deployment
   const { body } = await post(`${url}/proofs`, {
-    ...{ chain_id: chainId, token_address: token, target_index: total, leaf_indices: [0, total - 1] },
+    chain_id: chainId,
+    token_address: token,
+    target_index: total,
+    leaf_indices: [0, total - 1],
   })
   const [first, last] = body as { root: string; siblings: string[] }[]
   const query = new URLSearchParams({

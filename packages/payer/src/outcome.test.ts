@@ -42,7 +42,9 @@ const cells = rows.flatMap(([statuses, byReceipt, canBreak]) =>
   statuses.flatMap((status) =>
     (Object.keys(receipts) as ReceiptName[]).flatMap((receipt) =>
       [true, false].map((isComplete) => ({
-        ...{ status, receipt, isComplete },
+        status,
+        receipt,
+        isComplete,
         outcome: canBreak && !isComplete ? ('half' as const) : byReceipt[receipt],
       })),
     ),
@@ -60,8 +62,16 @@ describe('the one table of ends', () => {
   it('says paid only when the resource came, pending only when the same payment is presented again', () => {
     const ends = Object.keys(outcomes).map((outcome) => [outcome, endOf(outcome as Outcome)])
     expect(Object.fromEntries(ends)).toEqual({
-      ...{ accepted: 'paid', delivered: 'paid', half: 'pending', kept: 'pending', send_again: 'pending' },
-      ...{ unserved: 'pending', unknown: 'pending', sign_again: 'failed', refused: 'failed', used: 'failed' },
+      accepted: 'paid',
+      delivered: 'paid',
+      half: 'pending',
+      kept: 'pending',
+      send_again: 'pending',
+      unserved: 'pending',
+      unknown: 'pending',
+      sign_again: 'failed',
+      refused: 'failed',
+      used: 'failed',
     })
   })
 

@@ -25,8 +25,20 @@ process.exit(0)
 
 function reservation(amount) {
   return {
-    ...{ owner: 'o', terms: 't', addresses: [] },
-    ...{ pair: 'p', host: 'h', route: 'r', amount, hour: 1, way: 'permit' },
-    ...{ token: 't', payTo: 'p', helper: 'h', payer: 'p', expiresAt: 2_000_000_000, deadline: 2_000_000_000 },
+    owner: 'o',
+    terms: 't',
+    addresses: [],
+    pair: 'p',
+    host: 'h',
+    route: 'r',
+    amount,
+    hour: 1,
+    way: 'permit',
+    token: 't',
+    payTo: 'p',
+    helper: 'h',
+    payer: 'p',
+    expiresAt: 2_000_000_000,
+    deadline: 2_000_000_000,
   }
 }

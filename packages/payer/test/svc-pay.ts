@@ -19,8 +19,14 @@ export function createSvcPay(net: TestNetwork, state: string) {
     const { PATH } = process.env
     const SVC_PAYER_PK = developmentRoles.payer.privateKey
     const environment = {
-      ...{ PATH, HOME: state, SVC_PAYER_PK, SVC_RPC_URL: net.rpcUrl, SVC_STATE_DIR: join(state, 'state') },
-      ...{ SVC_ALLOWED_TOKEN: net.token, SVC_MAX_PER_PAYMENT: '1000', SVC_MAX_TOTAL: '5000' },
+      PATH,
+      HOME: state,
+      SVC_PAYER_PK,
+      SVC_RPC_URL: net.rpcUrl,
+      SVC_STATE_DIR: join(state, 'state'),
+      SVC_ALLOWED_TOKEN: net.token,
+      SVC_MAX_PER_PAYMENT: '1000',
+      SVC_MAX_TOTAL: '5000',
       ...more,
     }
     const set = Object.entries(environment).filter(([, value]) => value !== undefined)

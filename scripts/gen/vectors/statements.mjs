@@ -46,7 +46,14 @@ function randomOf(name) {
 async function fileOf(name, content) {
   const jti = bytesOf(`jti of ${name}`).toString('hex').slice(0, 32)
   const statement = await signStatement(content, {
-    ...{ key, kid, issuer, audience, nonce: 'sample-nonce', issuedAt, expiresAt, jti },
+    key,
+    kid,
+    issuer,
+    audience,
+    nonce: 'sample-nonce',
+    issuedAt,
+    expiresAt,
+    jti,
     random: randomOf(name),
   })
   return { jti, text: printStatementFile({ statement, manifest, revocations: listOf(issuedAt, []) }) }

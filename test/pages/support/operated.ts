@@ -81,7 +81,11 @@ async function doBusiness(net: Awaited<ReturnType<typeof startNetwork>>) {
   }
   await fetch(`${net.facilitatorUrl}/settle`, { ...sent, body: JSON.stringify(bodyOf(refused, payload)) })
   return {
-    ...{ payer, minted, waiting, late, dust },
+    payer,
+    minted,
+    waiting,
+    late,
+    dust,
     resumeIndexer: () => process.kill(indexer, 'SIGCONT'),
     async close() {
       process.kill(indexer, 'SIGCONT')

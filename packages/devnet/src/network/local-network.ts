@@ -221,7 +221,8 @@ async function openIndexer(
   const folder = openPath(part.directory, 'indexer', options)
   const { gatherMs, signal } = options
   const child = await startIndexer({
-    ...{ ...part, folder },
+    ...part,
+    folder,
     ...(gatherMs !== undefined && { gatherMs }),
     ...(signal && { signal }),
   })

@@ -15,8 +15,13 @@ it('an epoch that nobody counted has no counts, of our account or of others', as
   const rpc = createJsonRpc({ url: net.rpcUrl, timeoutMs: 10_000, answerBytesMax: 1_000_000 })
   try {
     const counts = createBatchCounts({
-      ...{ rpc, verifier: net.deployment.verifier as Address, submitter: addressOf(1) },
-      ...{ recipientHashOf: () => 7n, deployedBlock: 0, confirmations: 1, logSpanBlocksMax: 1_000 },
+      rpc,
+      verifier: net.deployment.verifier as Address,
+      submitter: addressOf(1),
+      recipientHashOf: () => 7n,
+      deployedBlock: 0,
+      confirmations: 1,
+      logSpanBlocksMax: 1_000,
     })
     const epoch = { ...epochOfSecond(60), treasury: addressOf(2) }
     const none = { checkpoint: 0n, counted: 0n, minted: 0n }

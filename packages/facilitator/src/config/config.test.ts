@@ -45,13 +45,14 @@ describe('readConfig', () => {
         challenge_per_key_per_min: 20,
       },
       finalize: {
-        ...{ confirmations: 3, prover_processes: 1, delay_max_ms: 60_000, mode: 'single' },
-        ...{
-          epoch_seconds: 86_400,
-          batch_least: 30,
-          batch_wait_max_ms: 21_600_000,
-          batch_jitter_ms: 600_000,
-        },
+        confirmations: 3,
+        prover_processes: 1,
+        delay_max_ms: 60_000,
+        mode: 'single',
+        epoch_seconds: 86_400,
+        batch_least: 30,
+        batch_wait_max_ms: 21_600_000,
+        batch_jitter_ms: 600_000,
       },
       log: { link_mints: false },
       history: { url: undefined },
@@ -276,7 +277,9 @@ describe('the fee table', () => {
     const terms = (lines: string) => feeTermsOf(parseConfig(withFee(lines)))
     expect(terms(custodial)).toEqual({ bps: 50, minPerPayment: 10n, chargeTo: 'payer', recipient: other })
     expect(terms(`${split}\nrecipient = '${other}'`)).toEqual({
-      ...{ bps: 1, minPerPayment: 0n, chargeTo: 'provider' },
+      bps: 1,
+      minPerPayment: 0n,
+      chargeTo: 'provider',
     })
     expect(feeTermsOf(parseConfig(minimalConfig()))).toBeUndefined()
   })

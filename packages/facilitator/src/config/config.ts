@@ -88,7 +88,10 @@ function valid({ config, findings }: ConfigReading): Config {
 }
 
 const nothingRead = (finding: Finding): ConfigReading => ({
-  ...{ isRead: false, config: undefined, values: readTables({}, () => {}), findings: [finding] },
+  isRead: false,
+  config: undefined,
+  values: readTables({}, () => {}),
+  findings: [finding],
   isGiven: () => false,
 })
 

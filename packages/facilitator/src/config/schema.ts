@@ -154,7 +154,10 @@ const optional = <T extends z.ZodType>(type: T, sample: string, about: string) =
 
 const defaults = <T extends z.ZodType>(type: T, value: z.util.NoUndefined<z.output<T>>, about: string) =>
   type.default(value).meta({
-    ...{ about, presence: 'default', default: value, allowed: type.description },
+    about,
+    presence: 'default',
+    default: value,
+    allowed: type.description,
     sample: JSON.stringify(value),
   })
 

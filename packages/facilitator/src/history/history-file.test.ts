@@ -11,7 +11,10 @@ const binding = { chainId: 31337, token: addressOf(7) }
 
 const open = (path: string, { store }: TestStore, changes = {}, isForgotten = false) =>
   openHistoryFile({
-    ...{ path, binding: { ...binding, ...changes }, store, isForgotten },
+    path,
+    binding: { ...binding, ...changes },
+    store,
+    isForgotten,
     clock: {
       now: () => Date.now(),
       sleep: (ms, signal) => new Promise((end) => setTimeout(end, ms, signal?.aborted)),

@@ -30,7 +30,8 @@ export function observeAnswers(
     refused.saw({
       caller: admission.nameOf(request),
       isSeller: admission.isSeller(request),
-      ...{ endpoint, reason },
+      endpoint,
+      reason,
     })
   })
 }

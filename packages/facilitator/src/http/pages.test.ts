@@ -9,7 +9,10 @@ const bytesMax = 80_000
 
 function open({ hasDashboard = true, hasHistory = true, left = 99 } = {}) {
   const app = createServer({
-    ...{ chainId: 1, trustedProxies: undefined, bodyBytesMax: 1_000, log: () => undefined },
+    chainId: 1,
+    trustedProxies: undefined,
+    bodyBytesMax: 1_000,
+    log: () => undefined,
     connections: connectionBounds,
   })
   let asked = 0

@@ -28,7 +28,9 @@ const { signal } = new AbortController()
 function proving(prove: MintProver['prove']) {
   return createBatchProofs({
     secretsOf: ({ nonce }) => ({
-      ...{ recipient, recipientHash: 99n, secret: 7n },
+      recipient,
+      recipientHash: 99n,
+      secret: 7n,
       payTo: () => leaves.find(({ challenge }) => challenge.nonce === nonce)?.challenge.payTo,
     }),
     paths: async ({ leafIndex }) => tree.pathAt(Number(leafIndex), 20).siblings,

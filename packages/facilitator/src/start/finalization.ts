@@ -207,7 +207,9 @@ function wireFinalize(
     prove: createMintProofs(proving),
     batches: {
       ...wireBatchCounts(config, chainSide, seed),
-      ...{ found, mark, followedLeaves },
+      found,
+      mark,
+      followedLeaves,
       countsBeside: settlement.mint_second_transfers,
       dustBelow: dustBelow(config),
       ...createBatchProofs(proving),

@@ -34,11 +34,22 @@ export async function createHistorySide(parts: Parts): Promise<HistorySide | und
     (await createStatements({
       settings: issuer,
       money: { chainId, token },
-      ...{ clock, random, log: parts.telemetry.log },
+      clock,
+      random,
+      log: parts.telemetry.log,
     }))
   return (admission) => {
     const api = {
-      ...{ chainId, token, tokenLabel, treasury, participants, tokens, login, statements, admission, clock },
+      chainId,
+      token,
+      tokenLabel,
+      treasury,
+      participants,
+      tokens,
+      login,
+      statements,
+      admission,
+      clock,
       books: history.books,
       disclose: history.disclose,
     }

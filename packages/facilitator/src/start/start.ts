@@ -43,7 +43,11 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { acceptJournal = false } = options
   const storage = await openStorage({
-    ...{ config, clock, log, seed, acceptJournal },
+    config,
+    clock,
+    log,
+    seed,
+    acceptJournal,
     password: secrets.storagePassword,
     history: secrets.history,
   })

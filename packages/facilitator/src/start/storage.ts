@@ -94,7 +94,13 @@ async function attachHistory(
   const onFailure = (err: unknown) => log({ event: 'history.failed', err })
   const isForgotten = storage.figures() === undefined
   const file = await openHistoryFile({
-    ...{ path, binding: { chainId, token }, store, isForgotten, clock, onFailure, limits },
+    path,
+    binding: { chainId, token },
+    store,
+    isForgotten,
+    clock,
+    onFailure,
+    limits,
   })
   if (file.tornBytes > 0) log({ event: 'history.torn', bytes: file.tornBytes })
   log({ event: 'history.opened', records: file.stats().records, bytes: file.stats().bytes })

@@ -74,7 +74,9 @@ export function* asOneStep(
   for (const { name, args, nowMs } of requests) {
     const now = Math.floor(nowMs / 1000) as UnixSeconds
     const context: StepContext = {
-      ...{ now, settings: settings.steps, rows },
+      now,
+      settings: settings.steps,
+      rows,
       record: (event) => record(now, event),
     }
     const before = begun

@@ -27,7 +27,9 @@ function setup() {
     })
   const sign = (txNonce: number, from?: Address) =>
     store.change('recordDistributionSigned', {
-      ...{ txNonce, hash: hashOf(txNonce), raw: '0x02' as const },
+      txNonce,
+      hash: hashOf(txNonce),
+      raw: '0x02' as const,
       ...(from && { from }),
     })
   return { start, sign }

@@ -88,7 +88,9 @@ export async function openInThread({
   const reader: Connection = openSqlite(databaseOf(options.path), { isReader: true })
   const { id, report, isCopy } = opened
   return closable({
-    ...{ id, report, isCopy },
+    id,
+    report,
+    isCopy,
     change(name, ...args) {
       send({ kind: 'step', request: { name, args, nowMs: clock.now() } })
       return waiting.add() as Promise<never>

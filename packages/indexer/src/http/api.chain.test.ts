@@ -14,7 +14,12 @@ beforeAll(async () => {
   first = await world.leaves()
   const { chainId, token, verifier, fromBlock } = world.deployment
   indexer = await createIndexer({
-    ...{ rpcUrl: world.chain.rpcUrl, chainId, token, verifier, folder: world.folder, pollMs: 5 },
+    rpcUrl: world.chain.rpcUrl,
+    chainId,
+    token,
+    verifier,
+    folder: world.folder,
+    pollMs: 5,
     fromBlock: Number(fromBlock),
     label: 'zUSD',
   })
@@ -219,7 +224,10 @@ test('an empty tree has no proofs', async () => {
   const { chainId, hub, verifier } = world.deployment
   // The hub is a contract without leaves; what it cannot tell keeps the sync, not the answers.
   const empty = await createIndexer({
-    ...{ rpcUrl: world.chain.rpcUrl, chainId, token: hub, verifier },
+    rpcUrl: world.chain.rpcUrl,
+    chainId,
+    token: hub,
+    verifier,
     folder: `${world.folder}/empty`,
     pollMs: 5,
   })

@@ -133,8 +133,14 @@ test('another chain than ours at a checkpoint is named', async () => {
   const start = await database.blocksBefore(1, 1)
   if (start[0]) await database.truncate(start[0])
   const fake = transfers(4, 500).map(({ to, value }, index) => ({
-    ...{ index, from: to as Address, to: to as Address, value, blockNumber: 1, logIndex: index },
-    ...{ blockHash: block?.hash ?? ('0x' as never), transactionHash: (block?.hash ?? '0x') as never },
+    index,
+    from: to as Address,
+    to: to as Address,
+    value,
+    blockNumber: 1,
+    logIndex: index,
+    blockHash: block?.hash ?? ('0x' as never),
+    transactionHash: (block?.hash ?? '0x') as never,
     hashChain: BigInt(index + 1),
   }))
   const head = { number: 1, hash: block?.hash ?? ('0x' as never), size: 4, hashChain: 4n }

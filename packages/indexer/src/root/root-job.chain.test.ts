@@ -45,7 +45,12 @@ function start(options: {
 }): Promise<Indexer> {
   const { chainId, token, verifier, fromBlock } = world.deployment
   return createIndexer({
-    ...{ rpcUrl: world.chain.rpcUrl, chainId, token, verifier, pollMs: 200, log: options.log },
+    rpcUrl: world.chain.rpcUrl,
+    chainId,
+    token,
+    verifier,
+    pollMs: 200,
+    log: options.log,
     fromBlock: Number(fromBlock),
     folder: `${world.folder}/${options.name}`,
     rootProver: { prover: options.prover, privateKey: options.key, gatherMs: 200, lookMs: 200 },

@@ -49,7 +49,9 @@ export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io,
 async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<Report> {
   const { reservations } = await payer.state.totals.state()
   const open = Object.entries(reservations).map(([challengeNonce, { amount, expiresAt }]) => ({
-    ...{ challengeNonce, amount, expiresAt },
+    challengeNonce,
+    amount,
+    expiresAt,
   }))
   const isPending = fates.some(({ became }) => pendingFates.includes(became))
   const isFailed = fates.some(({ became }) => became === 'failed')
@@ -142,5 +144,8 @@ const fateOf = (
   became: Fate['became'],
   detail: string,
 ): Fate => ({
-  ...{ challengeNonce, request, became, detail },
+  challengeNonce,
+  request,
+  became,
+  detail,
 })

@@ -13,7 +13,9 @@ export function schema(program: Command): Report {
       isRequired: argument.required,
     })),
     options: command.options.map(({ flags, description, defaultValue }) => ({
-      ...{ flags, description, default: defaultValue as unknown },
+      flags,
+      description,
+      default: defaultValue as unknown,
     })),
   }))
   const output = {

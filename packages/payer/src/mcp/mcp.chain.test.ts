@@ -54,8 +54,14 @@ async function openState(keep: (() => Promise<unknown>)[] = closers) {
 }
 
 const environmentOf = (state: string, more: Record<string, string> = {}) => ({
-  ...{ PATH: process.env.PATH ?? '', HOME: state, SVC_PAYER_PK: key, SVC_RPC_URL: net.rpcUrl },
-  ...{ SVC_STATE_DIR: state, SVC_MAX_PER_PAYMENT: '1000', SVC_MAX_TOTAL: '100000', SVC_MCP_TOKEN: token },
+  PATH: process.env.PATH ?? '',
+  HOME: state,
+  SVC_PAYER_PK: key,
+  SVC_RPC_URL: net.rpcUrl,
+  SVC_STATE_DIR: state,
+  SVC_MAX_PER_PAYMENT: '1000',
+  SVC_MAX_TOTAL: '100000',
+  SVC_MCP_TOKEN: token,
   SVC_ALLOWED_HOSTS: '127.0.0.1',
   ...more,
 })
@@ -589,7 +595,9 @@ describe('a payment under way', () => {
   }
 
   const bought = {
-    ...{ status: 200, end: 'paid', payment: { amount: '1000', isResumed: true } },
+    status: 200,
+    end: 'paid',
+    payment: { amount: '1000', isResumed: true },
     answer: { text: 'the resource', isCut: false },
   }
 

@@ -6,7 +6,9 @@ const url = 'http://shop.example/thing'
 const token = '0x1'
 const quoteOf = (...offers: readonly { amount: bigint; isAllowed: boolean }[]) =>
   ({
-    ...{ url, method: 'GET', status: offers.length > 0 ? 402 : 200 },
+    url,
+    method: 'GET',
+    status: offers.length > 0 ? 402 : 200,
     offers: offers.map(({ amount, isAllowed }) => ({ offer: { token, amount }, isAllowed })),
   }) as unknown as Quote
 

@@ -52,7 +52,11 @@ export const approvalNeeded = ({ challengeNonce, amount, tokens, until }: Approv
     code: 'approval_needed',
     message: 'A human has to approve this payment first. Nothing was signed.',
     todo: 'Tell your human the command, which is for a terminal, and make the same call again after it.',
-    ...{ id, command: `svc-pay approve ${id}`, amount, tokens, until: new Date(until).toISOString() },
+    id,
+    command: `svc-pay approve ${id}`,
+    amount,
+    tokens,
+    until: new Date(until).toISOString(),
   }
   return { ...answerOf({ error }), isError: true }
 }

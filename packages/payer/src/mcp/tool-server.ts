@@ -110,7 +110,8 @@ const createPay =
   ({ payer, quotes }: ToolPorts) =>
   async (request: Request, progress: Progress): Promise<Ended> => {
     const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
-      ...{ asQuoted: quotes.of(request), heldBytesMax },
+      asQuoted: quotes.of(request),
+      heldBytesMax,
       onStep: ({ step }) => progress(step),
     })
     if (payment) quotes.forget(request)

@@ -65,7 +65,13 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
     return buyer.buy(request, options)
   }
   return {
-    ...{ policy, scheme, state, chain, rpcUrl, buy, resume: buyer.resume },
+    policy,
+    scheme,
+    state,
+    chain,
+    rpcUrl,
+    buy,
+    resume: buyer.resume,
     address: parts.account && payer,
 
     async quote(input, init) {

@@ -20,15 +20,18 @@ describe('the options of the payer', () => {
     const { scheme, policy } = readOptions(options)
     expect(scheme.wayOf(readOffer(2, offerAt(1_700_000_000)))).toBe('permit')
     expect(policy).toEqual({
-      ...{
-        network: 'eip155:31337',
-        allowedTokens: undefined,
-        allowedHosts: 'any',
-        allowedHelpers: undefined,
-      },
-      ...{ maxAmountPerPayment: undefined, maxTotal: undefined, maxPerHost: undefined, maxPerDay: undefined },
-      ...{ approveAbove: undefined, priceRisePercent: undefined },
-      ...{ maxGasWei: 10_000_000_000_000_000n, approvalTimeoutMs: 120_000 },
+      network: 'eip155:31337',
+      allowedTokens: undefined,
+      allowedHosts: 'any',
+      allowedHelpers: undefined,
+      maxAmountPerPayment: undefined,
+      maxTotal: undefined,
+      maxPerHost: undefined,
+      maxPerDay: undefined,
+      approveAbove: undefined,
+      priceRisePercent: undefined,
+      maxGasWei: 10_000_000_000_000_000n,
+      approvalTimeoutMs: 120_000,
     })
   })
 

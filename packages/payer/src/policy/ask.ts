@@ -36,7 +36,11 @@ export function createAsk({ policy, payer, totals, audit, approver, inTokens, cl
     const tokens = await inTokens(token, amount).catch(() => undefined)
     const fee = accepted.extra.fee?.amount
     return {
-      ...{ challengeNonce, terms, network: policy.network, token, payer },
+      challengeNonce,
+      terms,
+      network: policy.network,
+      token,
+      payer,
       host: target ? placeOf(target) : host,
       method: target?.method ?? 'unknown',
       path: target ? shownPathOf(target) : 'unknown',

@@ -69,15 +69,21 @@ async function spent(
   const nonce = bytes32(Math.floor(Math.random() * 1e9)) as never
   const pair = `eip155:31337/${address(1)}`
   const reservation = {
-    ...{ owner: 'o', terms: 't', addresses: [], pair, host, route, amount, hour },
-    ...{
-      way: 'permit' as const,
-      token: address(1),
-      payTo: address(2),
-      helper: address(3),
-      payer: address(4),
-    },
-    ...{ expiresAt: 1, deadline: 1 },
+    owner: 'o',
+    terms: 't',
+    addresses: [],
+    pair,
+    host,
+    route,
+    amount,
+    hour,
+    way: 'permit' as const,
+    token: address(1),
+    payTo: address(2),
+    helper: address(3),
+    payer: address(4),
+    expiresAt: 1,
+    deadline: 1,
   }
   await totals.reserve(nonce, reservation, [])
   await totals.sign(nonce, reservation, [], false)
@@ -393,16 +399,16 @@ describe('what a human is asked', () => {
     await attempt(optionsOf({ approveAbove: '10', approve }))
     await attempt(optionsOf({ approveAbove: '10', approve }))
     expect(asked[0]).toMatchObject({
-      ...{
-        host: `127.0.0.1:${port()}`,
-        path: '/thing',
-        body: 'none',
-        method: 'GET',
-        amount: '1000',
-        fee: '7',
-        remaining: '2500',
-      },
-      ...{ network: 'eip155:31337', token: address(1), terms: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      host: `127.0.0.1:${port()}`,
+      path: '/thing',
+      body: 'none',
+      method: 'GET',
+      amount: '1000',
+      fee: '7',
+      remaining: '2500',
+      network: 'eip155:31337',
+      token: address(1),
+      terms: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
     const [first, second] = asked as { terms: string }[]
     expect(first?.terms).not.toBe(second?.terms)

@@ -158,7 +158,12 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
   ): Promise<never> {
     const { rule, limit, asked, code } = verdict
     await audit.append({
-      ...{ event: 'refused', ...factsOf(challengeNonce, reservation), rule, limit, asked, code },
+      event: 'refused',
+      ...factsOf(challengeNonce, reservation),
+      rule,
+      limit,
+      asked,
+      code,
     })
     throw refusalOf(verdict)
   }
@@ -255,7 +260,11 @@ async function reservationOf(
   const host = purchase.target && hostOf(purchase.target.url)
   const addresses = host ? await addressesOf(host.hostname) : []
   return reservationFor(purchase, {
-    ...{ owner, payer, addresses, network: policy.network, nowMs: clock.now() },
+    owner,
+    payer,
+    addresses,
+    network: policy.network,
+    nowMs: clock.now(),
   })
 }
 

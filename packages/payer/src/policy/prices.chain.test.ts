@@ -27,9 +27,13 @@ afterEach(() => rm(state, { recursive: true, force: true }))
 const newPayer = (changes: Partial<CreatePayerOptions> = {}) =>
   createPayer({
     account: net.payer,
-    ...{ rpcUrl: net.rpcUrl, network: net.network, state },
-    ...{ allowedHosts: ['127.0.0.1'], allowedTokens: [net.token] },
-    ...{ maxAmountPerPayment: 'unlimited', maxTotal: 'unlimited' },
+    rpcUrl: net.rpcUrl,
+    network: net.network,
+    state,
+    allowedHosts: ['127.0.0.1'],
+    allowedTokens: [net.token],
+    maxAmountPerPayment: 'unlimited',
+    maxTotal: 'unlimited',
     ...changes,
   })
 

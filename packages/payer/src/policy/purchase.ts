@@ -64,7 +64,13 @@ export function reservationFor(
     route: routeOf(purchase),
     amount: `${amount}`,
     hour: hourOf(nowMs),
-    ...{ way, token, payTo, helper, payer, expiresAt, deadline },
+    way,
+    token,
+    payTo,
+    helper,
+    payer,
+    expiresAt,
+    deadline,
   }
 }
 

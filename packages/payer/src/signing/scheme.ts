@@ -71,7 +71,12 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
   const reconcile = createReconcile({ totals, audit, memory, burnState: chain.burnState, clock })
   const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
   const guard = createGuard({
-    ...{ ...parts, totals, audit, checkHelper: helperTrust, inTokens: chain.inTokens, reconcile },
+    ...parts,
+    totals,
+    audit,
+    checkHelper: helperTrust,
+    inTokens: chain.inTokens,
+    reconcile,
     addressesOf: (hostname) => addressesOf(hostname, clock),
   })
   const lanes = state.permits(chainId, payer)
@@ -82,7 +87,15 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
   const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
   const turns = createAccountTurns({ cell: state.account(chainId, payer), clock, limits })
   const payByTransfer = createSelfTransfer({
-    ...{ signer: account, payer, signing: guard.signing, chain, turns, secondsNeeded, memory, clock, limits },
+    signer: account,
+    payer,
+    signing: guard.signing,
+    chain,
+    turns,
+    secondsNeeded,
+    memory,
+    clock,
+    limits,
   })
   const wayOf = ({ helper }: PayableOffer): Way =>
     mode === 'self-transfer' || (fallback === 'self-transfer' && helper === undefined)
@@ -96,7 +109,14 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
 
   const within = (bounds: Bounds): PayerScheme => ({
     scheme: Offer.scheme,
-    ...{ deliveries, guard, burns: chain, wayOf, limits, clock, bounds, within },
+    deliveries,
+    guard,
+    burns: chain,
+    wayOf,
+    limits,
+    clock,
+    bounds,
+    within,
 
     async leavesTime(raw) {
       const offer = readOffer(Offer.x402Version, raw)

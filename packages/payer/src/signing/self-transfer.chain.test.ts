@@ -83,15 +83,16 @@ describe('self-transfer mode', () => {
     const state = createMemoryState({ clock: systemClock, limits: defaultLimits })
     const processWith = (memory: PaymentMemory) =>
       assemblePayer({
-        ...{ account: net.payer, rpcUrl: net.rpcUrl, mode: 'self-transfer', fallback: undefined },
+        account: net.payer,
+        rpcUrl: net.rpcUrl,
+        mode: 'self-transfer',
+        fallback: undefined,
         policy: { ...policyOf(readEnvironment({}).settings), allowedHosts: 'any' },
-        ...{
-          state: { ...state, memory },
-          approver: undefined,
-          fetch,
-          clock: systemClock,
-          limits: defaultLimits,
-        },
+        state: { ...state, memory },
+        approver: undefined,
+        fetch,
+        clock: systemClock,
+        limits: defaultLimits,
       }).scheme
     const offer = newOffer()
     const before = await net.sentBy(net.payer.address)

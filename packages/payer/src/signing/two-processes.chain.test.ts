@@ -52,11 +52,18 @@ type How = 'at once' | 'fails' | 'when told'
 /** Starts a process that pays, and reads what it says line by line. */
 function startPayer(how: { signing?: How; approving?: How; mode?: string; approveAbove?: string }) {
   const options = {
-    ...{ signing: 'at once', approving: 'at once', ...how },
+    signing: 'at once',
+    approving: 'at once',
+    ...how,
     privateKey: developmentRoles.payer.privateKey,
-    ...{ rpcUrl: net.rpcUrl, network: net.network, url: seller.url, state },
-    ...{ allowedHosts: ['127.0.0.1'], allowedTokens: [net.token] },
-    ...{ maxAmountPerPayment: '1000', maxTotal: '1000' },
+    rpcUrl: net.rpcUrl,
+    network: net.network,
+    url: seller.url,
+    state,
+    allowedHosts: ['127.0.0.1'],
+    allowedTokens: [net.token],
+    maxAmountPerPayment: '1000',
+    maxTotal: '1000',
   }
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],

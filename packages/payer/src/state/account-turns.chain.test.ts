@@ -39,9 +39,14 @@ afterAll(async () => {
 const newPayer = (changes: Partial<CreatePayerOptions> = {}) =>
   createPayer({
     account: net.payer,
-    ...{ rpcUrl: net.rpcUrl, network: net.network, state, mode: 'self-transfer' as const },
-    ...{ allowedHosts: ['127.0.0.1'], allowedTokens: [net.token] },
-    ...{ maxAmountPerPayment: 'unlimited', maxTotal: 'unlimited' },
+    rpcUrl: net.rpcUrl,
+    network: net.network,
+    state,
+    mode: 'self-transfer' as const,
+    allowedHosts: ['127.0.0.1'],
+    allowedTokens: [net.token],
+    maxAmountPerPayment: 'unlimited',
+    maxTotal: 'unlimited',
     limits: { receiptPollMs: 5, receiptWaitMsMax: 20_000 },
     ...changes,
   })

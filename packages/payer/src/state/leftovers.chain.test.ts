@@ -36,9 +36,14 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
 
   const loose = (): CreatePayerOptions => ({
     account: net.payer,
-    ...{ rpcUrl: net.rpcUrl, network: net.network, state, mode },
-    ...{ allowedHosts: ['127.0.0.1'], allowedTokens: [net.token] },
-    ...{ maxAmountPerPayment: 'unlimited', maxTotal: 'unlimited' },
+    rpcUrl: net.rpcUrl,
+    network: net.network,
+    state,
+    mode,
+    allowedHosts: ['127.0.0.1'],
+    allowedTokens: [net.token],
+    maxAmountPerPayment: 'unlimited',
+    maxTotal: 'unlimited',
   })
 
   beforeAll(async () => {
@@ -118,7 +123,9 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
   it('is not signed by resume, which pays nothing anew', async () => {
     const { parts } = partsFromEnvironment({
       SVC_PAYER_PK: developmentRoles.payer.privateKey,
-      ...{ SVC_RPC_URL: net.rpcUrl, SVC_STATE_DIR: state, SVC_MODE: mode },
+      SVC_RPC_URL: net.rpcUrl,
+      SVC_STATE_DIR: state,
+      SVC_MODE: mode,
     })
     const { account, signed } = countSignatures(net.payer)
     const { result, exitCode } = await resume(

@@ -15,7 +15,9 @@ function setUp() {
   const lanes = createMemoryCell<PermitLanes>()
   const create = () =>
     createPermitNonces({
-      ...{ clock, limits, lanes },
+      clock,
+      limits,
+      lanes,
       readFacts: async () => {
         chain.reads += 1
         return { tokenName: 'Zed', nonce: chain.nonce, balance: 9n }
@@ -144,7 +146,9 @@ describe('permit nonces', () => {
     const clock = jumpingClock()
     let broken = true
     const nonces = createPermitNonces({
-      ...{ clock, limits, lanes: createMemoryCell() },
+      clock,
+      limits,
+      lanes: createMemoryCell(),
       readFacts: async () => {
         if (broken) throw new Error('no answer')
         return { tokenName: 'Zed', nonce: 4n, balance: 9n }

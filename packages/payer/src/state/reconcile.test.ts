@@ -24,9 +24,21 @@ async function setUp(changes: Partial<Reservation>, says: BurnState = 'absent') 
   const open = () => openState({ folder, clock, limits: defaultLimits })
   const { totals, memory, audit } = open()
   const reservation: Reservation = {
-    ...{ owner: 'o', terms: 't', addresses: [], pair: 'p', host: 'h', route: 'r' },
-    ...{ amount: '1000', hour: 1, way: 'permit', token: address(1), payTo: address(2), helper: address(3) },
-    ...{ payer: address(4), expiresAt: now + 300, deadline: now + 300 },
+    owner: 'o',
+    terms: 't',
+    addresses: [],
+    pair: 'p',
+    host: 'h',
+    route: 'r',
+    amount: '1000',
+    hour: 1,
+    way: 'permit',
+    token: address(1),
+    payTo: address(2),
+    helper: address(3),
+    payer: address(4),
+    expiresAt: now + 300,
+    deadline: now + 300,
     ...changes,
   }
   await totals.reserve(nonce, reservation, [])

@@ -12,9 +12,22 @@ function setUp() {
   const spend = async (changes: Partial<Reservation> = {}) => {
     const nonce = randomHex(32) as ChallengeNonce
     const reservation: Reservation = {
-      ...{ owner: 'o', terms: 't', pair: 'p', host: 'shop.example', addresses: [], route: 'r' },
-      ...{ amount: '1000', hour: hourOf(clock.now()), way: 'permit', token: address(1), payTo: address(2) },
-      ...{ helper: address(3), payer: address(4), expiresAt: 1, deadline: 1, ...changes },
+      owner: 'o',
+      terms: 't',
+      pair: 'p',
+      host: 'shop.example',
+      addresses: [],
+      route: 'r',
+      amount: '1000',
+      hour: hourOf(clock.now()),
+      way: 'permit',
+      token: address(1),
+      payTo: address(2),
+      helper: address(3),
+      payer: address(4),
+      expiresAt: 1,
+      deadline: 1,
+      ...changes,
     }
     expect(await totals.reserve(nonce, reservation, [])).toBe('reserved')
     await totals.spend(nonce)

@@ -24,8 +24,10 @@ describe('200 payments at three price points', () => {
 
   it('are not named by marks that somebody sends, unless the operator has such transfers minted', () => {
     expect(playMarks(settings)).toEqual({
-      ...{ marks: 13, cost: 8191n },
-      ...{ namedByDefault: 0, namedIfCounted: 1 },
+      marks: 13,
+      cost: 8191n,
+      namedByDefault: 0,
+      namedIfCounted: 1,
     })
   })
 

@@ -33,7 +33,10 @@ export async function readChainFacts(deps: ChainFactsDeps): Promise<AuditChain> 
   const mints = await readEvents(
     { rpc, ...limits },
     {
-      ...{ address: network.verifier, abi: verifierAbi, eventName: 'Teleport', fromBlock },
+      address: network.verifier,
+      abi: verifierAbi,
+      eventName: 'Teleport',
+      fromBlock,
       args: { to: treasuriesOf(books, config) },
     },
   )

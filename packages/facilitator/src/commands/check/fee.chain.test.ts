@@ -33,7 +33,9 @@ async function deploySplitter(bps: number, payerPays: boolean): Promise<Address>
   const account = privateKeyToAccount(developmentRoles.deployer.privateKey)
   const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
   const hash = await wallet.deployContract({
-    ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode, chain: null },
+    abi: feeSplitterAbi,
+    bytecode: feeSplitterBytecode,
+    chain: null,
     args: [token, provider, recipient, bps, payerPays],
   })
   const { contractAddress } = await minedReceipt(client(), hash)
@@ -58,7 +60,10 @@ async function findingsOf(config: PartialConfig, keys: KeyAddresses | 'missing' 
 }
 
 const splitFee = (chargeTo: 'payer' | 'provider', changes: Partial<Fee> = {}): Fee => ({
-  ...{ bps: 250, min_per_payment: units(0n), charge_to: chargeTo, splitter: splitters[chargeTo] },
+  bps: 250,
+  min_per_payment: units(0n),
+  charge_to: chargeTo,
+  splitter: splitters[chargeTo],
   ...changes,
 })
 
@@ -77,7 +82,9 @@ describe('a splitter', () => {
 
   it('R-060 R-065 R-067 R-069 that differs from the table is refused, with every difference', async () => {
     const wrong = splitFee('payer', {
-      ...{ bps: 251, charge_to: 'provider', recipient: provider },
+      bps: 251,
+      charge_to: 'provider',
+      recipient: provider,
     })
     const { splitter } = wrong
     expect(await findingsOf(configOf(wrong, { network: { token: addressOf(0xa9) } }))).toEqual([
@@ -126,7 +133,10 @@ describe('a splitter', () => {
     for (const [chargeTo, address] of Object.entries(splitters)) {
       for (const balance of [0n, 1n, 39n, 40n, 41n, 10_250n, 10_251n, 2n ** 248n - 1n]) {
         const [toProvider, toFeeRecipient] = await client().readContract({
-          ...{ abi: feeSplitterAbi, address, functionName: 'split', args: [balance] },
+          abi: feeSplitterAbi,
+          address,
+          functionName: 'split',
+          args: [balance],
         })
         const payerPays = chargeTo === 'payer'
         expect({ toProvider, toFeeRecipient }).toEqual(splitOf(balance, { bps: 250, payerPays }))

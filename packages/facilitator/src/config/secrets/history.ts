@@ -169,7 +169,11 @@ function examineIssuerGroup(env: Environment, say: Say): IssuerSettings | undefi
     readVariable(env, 'HISTORY_PROOF_TTL_SECONDS', say) ?? statementTtlSecondsDefault
   if (!privateKeyPath || !manifestPath || !trustAnchorPath || !artifactPath) return undefined
   return {
-    ...{ privateKeyPath, manifestPath, trustAnchorPath, artifactPath, statementTtlSeconds },
+    privateKeyPath,
+    manifestPath,
+    trustAnchorPath,
+    artifactPath,
+    statementTtlSeconds,
     ...(id !== undefined && { id }),
     ...(keyId !== undefined && { keyId }),
   }

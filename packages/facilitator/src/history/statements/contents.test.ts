@@ -147,8 +147,14 @@ describe('a statement about a total', () => {
 
   it('tells the provider all of its own, and no payer', () => {
     expect(totalStatement(provider, totalsSeenBy(provider, totals), period, money).hidden).toEqual({
-      ...{ accepted: '3000', acceptedPayments: 3, late: '5', latePayments: 1 },
-      ...{ fees: '30', finalized: '2000', finalizedPayments: 2, treasury },
+      accepted: '3000',
+      acceptedPayments: 3,
+      late: '5',
+      latePayments: 1,
+      fees: '30',
+      finalized: '2000',
+      finalizedPayments: 2,
+      treasury,
     })
   })
 })

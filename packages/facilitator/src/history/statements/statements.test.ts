@@ -75,7 +75,11 @@ function taken<T>(result: { ok: true; value: T } | { ok: false; reason: string }
 function verify(text: string, { trustAnchor }: TestIssuer, now: number, newer: Partial<Verification> = {}) {
   const { statement, manifest = '', revocations = '' } = parseStatementFile(text)
   return verifyStatement(statement, {
-    ...{ trustAnchor, manifests: [manifest], revocations: [revocations], now, ...request },
+    trustAnchor,
+    manifests: [manifest],
+    revocations: [revocations],
+    now,
+    ...request,
     ...newer,
   })
 }

@@ -110,14 +110,15 @@ export async function createStatements(parts: StatementParts): Promise<Statement
     const [jti, issuedAt] = [Buffer.from(random.bytes(16)).toString('hex'), seconds()]
     const expiresAt = (issuedAt + settings.statementTtlSeconds) as UnixSeconds
     const named = { audience, ...(nonce === undefined ? {} : { nonce }) }
-    const statement = await signStatement(content, {
-      ...{ key, kid, issuer: id, issuedAt, expiresAt, jti, random },
-      ...named,
-    })
+    const signing = { key, kid, issuer: id, issuedAt, expiresAt, jti, random, ...named }
+    const statement = await signStatement(content, signing)
     const file: StatementFile = { statement, manifest, revocations: await listOf(found.value) }
     // Nobody gets a statement that a verifier would refuse.
     const verdict = await verifyStatement(statement, {
-      ...{ trustAnchor, manifests: [manifest], revocations: 'unchecked', now: issuedAt },
+      trustAnchor,
+      manifests: [manifest],
+      revocations: 'unchecked',
+      now: issuedAt,
       ...named,
     })
     if (!verdict.ok) throw new SvcError('statement_unfit', `the statement is not valid: ${verdict.message}`)

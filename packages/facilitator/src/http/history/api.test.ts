@@ -33,12 +33,18 @@ describe('whoami', () => {
     const token = toChecksum(deployment.token)
     const rest = { network: 'eip155:31337', token, expiresAt: noon + 7_200 + 900 }
     expect((await get('/whoami', 'payer')).json()).toMatchObject({
-      ...{ role: 'payer', tenant: 'acme', actor: 'buyer-7', sees: 'address' },
+      role: 'payer',
+      tenant: 'acme',
+      actor: 'buyer-7',
+      sees: 'address',
       address: toChecksum(payerA),
       ...rest,
     })
     expect((await get('/whoami', 'provider')).json()).toMatchObject({
-      ...{ role: 'provider', tenant: 'shop', actor: 'till-1', sees: 'treasury' },
+      role: 'provider',
+      tenant: 'shop',
+      actor: 'till-1',
+      sees: 'treasury',
       treasury: toChecksum(deployment.treasury),
       ...rest,
     })
@@ -173,7 +179,10 @@ describe('paths and methods', () => {
 
   it('R-085 without a configured history there is nothing beneath /history', async () => {
     const app = createServer({
-      ...{ chainId: 31337, trustedProxies: undefined, bodyBytesMax: 1024, log: () => undefined },
+      chainId: 31337,
+      trustedProxies: undefined,
+      bodyBytesMax: 1024,
+      log: () => undefined,
       connections: connectionBounds,
     })
     open.push(app)

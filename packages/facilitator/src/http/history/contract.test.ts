@@ -61,7 +61,9 @@ function check(method: string, url: string, response: LightMyRequestResponse) {
   const isJson = headers.get('content-type')?.includes('json')
   const text = response.body
   contract.check(method, url, {
-    ...{ status: response.statusCode, headers, text },
+    status: response.statusCode,
+    headers,
+    text,
     body: isJson ? JSON.parse(text) : {},
   })
   return response

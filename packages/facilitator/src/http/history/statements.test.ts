@@ -41,8 +41,12 @@ async function proved(
   const { statement, manifest = '', revocations = '' } = parseStatementFile(answer.body)
   const { trustAnchor } = issuer
   const verdict = await verifyStatement(statement, {
-    ...{ trustAnchor, manifests: [manifest], revocations: [revocations], now: nowOfAll },
-    ...{ audience, nonce: 'n-1' },
+    trustAnchor,
+    manifests: [manifest],
+    revocations: [revocations],
+    now: nowOfAll,
+    audience,
+    nonce: 'n-1',
   })
   if (!verdict.ok) throw new Error(verdict.message)
   return verdict.statement
@@ -88,7 +92,10 @@ describe('R-125 a statement of', () => {
     const answer = await world.post(`${one}/statement`, 'payer', { audience })
     const get = async (path: string) => (await world.app.inject({ url: `/history/issuer/${path}` })).body
     const verdict = await verifyStatement(parseStatementFile(answer.body).statement, {
-      ...{ trustAnchor: issuer.trustAnchor, manifests: [await get('manifest')], now: nowOfAll, audience },
+      trustAnchor: issuer.trustAnchor,
+      manifests: [await get('manifest')],
+      now: nowOfAll,
+      audience,
       revocations: [await get('revocations')],
     })
     expect(verdict.ok).toBe(true)

@@ -13,7 +13,9 @@ const statementOfOne = (
   declared: { readonly summary: string; readonly refusals: readonly number[] },
 ) =>
   guardedRoute({
-    ...{ method: 'POST', path, ...declared },
+    method: 'POST',
+    path,
+    ...declared,
     body: schemas.statementRequest,
     answer: schemas.signedStatement,
     async handle({ visitor: { sight }, nonce, body }, { statements, books, clock }) {

@@ -33,7 +33,10 @@ type Own = Awaited<ReturnType<typeof startOwnFacilitator>>
 
 const batches = (least: number) => ({
   mode: 'batch',
-  ...{ batch_least: least, batch_wait_max_ms: hourMs, batch_jitter_ms: 0, epoch_seconds: 31_536_000 },
+  batch_least: least,
+  batch_wait_max_ms: hourMs,
+  batch_jitter_ms: 0,
+  epoch_seconds: 31_536_000,
 })
 
 const start = (
@@ -80,7 +83,9 @@ async function untilFinalized(own: Own, offers: readonly ChallengeOffer[]): Prom
 const counted = async () =>
   (
     await net.client.getContractEvents({
-      ...{ address: net.deployment.verifier, abi: verifierAbi, fromBlock: 0n },
+      address: net.deployment.verifier,
+      abi: verifierAbi,
+      fromBlock: 0n,
       eventName: 'BatchCounted',
     })
   ).map(({ args }) => args)
@@ -112,7 +117,9 @@ describe('payments of an epoch, on a chain', () => {
     expect(await received()).toBe(burned)
     // The new sender counted from zero, and minted what was new.
     expect((await counted()).at(-1)).toMatchObject({
-      ...{ submitter: getAddress(minter.address), start: 0, counted: 310_108n + 41n + 43n },
+      submitter: getAddress(minter.address),
+      start: 0,
+      counted: 310_108n + 41n + 43n,
     })
   })
 

@@ -252,7 +252,8 @@ describe('a treasury that is a splitter', () => {
     const terms = { bps: 333, payerPays: true }
     const [seller, recipient] = [await net.account({ tokens: 0n }), await net.account({ tokens: 0n })]
     const hash = await net.walletOf(payer).deployContract({
-      ...{ abi: feeSplitterAbi, bytecode: feeSplitterBytecode },
+      abi: feeSplitterAbi,
+      bytecode: feeSplitterBytecode,
       args: [net.deployment.token, seller.address, recipient.address, terms.bps, terms.payerPays],
     })
     const splitter = (await minedReceipt(net.client, hash)).contractAddress ?? '0x'

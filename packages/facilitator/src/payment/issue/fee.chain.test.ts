@@ -27,7 +27,9 @@ describe('a fee that the payer bears', () => {
     expect([offer.amount, offer.fee]).toEqual(['1025', { amount: '25', bps: 250 }])
     expect((await net.settle(body)).body.success).toBe(true)
     expect(await recorded(here, offer)).toMatchObject({
-      ...{ amount: '1025', listPrice: '1000', burn: { value: '1025' } },
+      amount: '1025',
+      listPrice: '1000',
+      burn: { value: '1025' },
       fee: { amount: '25', bps: 250, chargeTo: 'payer', recipient },
     })
     expect(net.events).toContainEqual(
@@ -119,10 +121,14 @@ describe('a changed fee', () => {
     try {
       const fee = { bps: 250, chargeTo: 'payer', recipient }
       expect(await recorded(last, paid)).toMatchObject({
-        ...{ amount: '1025', burn: { value: '1025' }, fee: { amount: '25', ...fee } },
+        amount: '1025',
+        burn: { value: '1025' },
+        fee: { amount: '25', ...fee },
       })
       expect(await recorded(last, open)).toMatchObject({
-        ...{ amount: '2050', burn: { value: '2050' }, fee: { amount: '50', ...fee } },
+        amount: '2050',
+        burn: { value: '2050' },
+        fee: { amount: '50', ...fee },
       })
       expect(await recorded(last, fresh)).toMatchObject({ fee: { amount: '500', bps: 5_000 } })
     } finally {

@@ -7,7 +7,10 @@ import type { FeeTerms } from './fee.js'
 import { quote } from './quote.js'
 
 const termsOf = (changes: Partial<FeeTerms> = {}): FeeTerms => ({
-  ...{ bps: 250, minPerPayment: units(0n), chargeTo: 'payer', recipient: addressOf(9) },
+  bps: 250,
+  minPerPayment: units(0n),
+  chargeTo: 'payer',
+  recipient: addressOf(9),
   ...changes,
 })
 const quoteOf = (listPrice: bigint, changes: Partial<FeeTerms> = {}) =>
@@ -129,7 +132,9 @@ describe('a quote in split mode', () => {
           if (!quoted.ok) continue
           const { amount, fee } = quoted.value
           const { balance, due, payments } = balances.get(distribution) ?? {
-            ...{ balance: 0n, due: 0n, payments: 0n },
+            balance: 0n,
+            due: 0n,
+            payments: 0n,
           }
           balances.set(distribution, {
             balance: balance + amount,

@@ -16,7 +16,9 @@ const paid = (changes: Partial<Challenge> = {}) => ({
 })
 
 const lateBurn = (value = 1_000n) => ({
-  ...{ burn: { ...burnOf(2), value: units(value) }, reason: 'second' as const, at },
+  burn: { ...burnOf(2), value: units(value) },
+  reason: 'second' as const,
+  at,
 })
 
 describe('the fee that a sweep may take', () => {

@@ -27,7 +27,9 @@ async function earn(fees: readonly bigint[]): Promise<void> {
   const storage = await openTestLedger({
     journal: net.journal,
     binding: {
-      ...{ chainId, token: addressFrom(token), helper: addressFrom(permitBurner) },
+      chainId,
+      token: addressFrom(token),
+      helper: addressFrom(permitBurner),
       seed: seedFingerprint(deriveSeed(hexToBytes(treasury.privateKey))),
     },
     clock: systemClock,

@@ -55,11 +55,21 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   function startRun() {
     const rpc = createJsonRpc({ url: net.chain.rpcUrl, timeoutMs: 5_000, answerBytesMax: 1_000_000 })
     const gasPrices = createGasPrices({
-      ...{ rpc, clock, freshMs: 3_000, bumpPercent: 25n },
-      ...{ feePerGasMax: parseGwei('2000'), tipPerGasMax: parseGwei('2000') },
+      rpc,
+      clock,
+      freshMs: 3_000,
+      bumpPercent: 25n,
+      feePerGasMax: parseGwei('2000'),
+      tipPerGasMax: parseGwei('2000'),
     })
     const relayer = createRelayer({
-      ...{ rpc, gasPrices, account, chainId: net.chain.chainId, confirmations, clock, report },
+      rpc,
+      gasPrices,
+      account,
+      chainId: net.chain.chainId,
+      confirmations,
+      clock,
+      report,
       reorgWatchBlocks: 0,
       onHead: () => undefined,
       limits: { ...limits, mintReserveGas: 0n },
@@ -79,7 +89,10 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
         limits: sweepLimits,
       }),
       sentBefore: createSentBefore({ ledger, sent, terms, report }),
-      ...{ clock, terms, retryMs, report },
+      clock,
+      terms,
+      retryMs,
+      report,
     })
     return { sweeper, relayer, rpc, ledger }
   }
@@ -88,7 +101,15 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   const pass = (stepMs: number, end: End) =>
     passTime({ clock, chain: net.chain, nodeUrl: net.chain.rpcUrl }, stepMs, end)
   return {
-    ...{ account, treasury, token, clock, fees, events, report, setWei, openSweep },
+    account,
+    treasury,
+    token,
+    clock,
+    fees,
+    events,
+    report,
+    setWei,
+    openSweep,
     run: () => run,
     sweeper: (): Sweeper => run.sweeper,
     /** Ends the run as a kill does: nothing more is written or sent by it. */

@@ -5,7 +5,10 @@ import { temporaryFolder } from '../../../test/folder.js'
 import { openTestLedger } from '../../../test/open-ledger.js'
 
 const addressAt = (seed: number) => ({
-  ...{ challengeNonce: nonceOf(seed), powNonce: seed, powBits: 8, payTo: addressOf(seed) },
+  challengeNonce: nonceOf(seed),
+  powNonce: seed,
+  powBits: 8,
+  payTo: addressOf(seed),
 })
 
 describe('ready addresses', () => {

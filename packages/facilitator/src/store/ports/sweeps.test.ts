@@ -54,11 +54,19 @@ describe('the ledger of fees', () => {
     const { due, elsewhere: minted } = await under.ledger().feesDue(terms)
     expect(due.toSorted((a, b) => b.payments - a.payments)).toEqual([
       {
-        ...{ recipient: recipients[0], payments: 5, amount: 15n, oldestAt: start, fromBlock: 5n },
+        recipient: recipients[0],
+        payments: 5,
+        amount: 15n,
+        oldestAt: start,
+        fromBlock: 5n,
         oldest: [5, 4, 3].map((seed) => ({ nonce: nonceOf(seed), amount: BigInt(seed) })),
       },
       {
-        ...{ recipient: recipients[1], payments: 1, amount: 60n, oldestAt: start + 5, fromBlock: 4n },
+        recipient: recipients[1],
+        payments: 1,
+        amount: 60n,
+        oldestAt: start + 5,
+        fromBlock: 4n,
         oldest: [{ nonce: nonceOf(6), amount: 60n }],
       },
     ])
