@@ -14,6 +14,7 @@ export type Actions = {
   recover(file: string, options: RecoverCommand): Promise<void>
   audit(file: string, options: AuditCommand): Promise<void>
   backup(file: string, to: string): Promise<void>
+  migrate(file: string, options: { readonly dryRun: boolean }): Promise<void>
   decide(options: DecideCommand): Promise<void>
 }
 
@@ -96,6 +97,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addConfig(program, actions)
   addAudit(program, actions)
   addBackup(program, actions)
+  addMigrate(program, actions)
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
@@ -292,6 +294,26 @@ function addBackup(program: Command, actions: Pick<Actions, 'backup'>): void {
       [examples('svc-facilitator backup /backup/ledger.db --config facilitator.toml'), backupHelp].join('\n'),
     )
     .action((file: string, { config }: { config: string }) => actions.backup(config, file))
+}
+
+const migrateHelp = `
+A start does the same: this command is for operators who want to look first, or whose daemons may not change tables. A
+database is changed in one transaction. Daemons of the version before that run meanwhile go on, or write nothing more where
+the new tables would break them; the dry run says which. A database with newer tables than this program knows is refused.
+
+Exit codes:
+  ${exitCodes.ok}   the tables have the newest version, or would have
+  ${exitCodes.mistake}   the tables are newer, or a mistake in the configuration
+  ${exitCodes.tryAgain}  the journal is in use, or the database cannot be reached`
+
+function addMigrate(program: Command, actions: Pick<Actions, 'migrate'>): void {
+  commandOf(program, 'migrate', 'bring the tables of the ledger to the version of this program')
+    .option('--dry-run', 'print what would be done, and change nothing', false)
+    .addHelpText(
+      'after',
+      [examples('svc-facilitator migrate --config facilitator.toml --dry-run'), migrateHelp].join('\n'),
+    )
+    .action(({ config, dryRun }: { config: string; dryRun: boolean }) => actions.migrate(config, { dryRun }))
 }
 
 function timeOf(text: string): number {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, audit, backup, config, decide, admin or history, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -17,7 +17,7 @@ import { describe, exitCodeOf, type Finding, format, isFailure } from './config/
 import { limits } from './config/limits.js'
 import { printConfig } from './config/print.js'
 import { takeEnvironment } from './config/secrets/environment.js'
-import { readDeciderToken } from './config/secrets/secrets.js'
+import { readDeciderToken, readStoragePassword } from './config/secrets/secrets.js'
 import { version } from './package.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
@@ -74,6 +74,7 @@ const actions: Actions = {
   decide,
   audit,
   backup,
+  migrate,
   recover,
 }
 
@@ -120,6 +121,14 @@ async function backup(file: string, to: string): Promise<void> {
   const { backUp } = await import('./store/backup.js')
   const { events } = backUp(config.settlement.journal, to)
   process.stdout.write(`${to}: ${events} events\n`)
+}
+
+async function migrate(file: string, { dryRun: isDryRun }: { readonly dryRun: boolean }): Promise<void> {
+  const config = loadConfig(file)
+  const { url } = config.storage
+  const database = url === undefined ? undefined : { url, password: readStoragePassword(env) }
+  const { migrateLedger } = await import('./commands/storage/migrate.js')
+  process.stdout.write(await migrateLedger({ config, database, isDryRun }))
 }
 
 async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {

@@ -10,6 +10,8 @@ CREATE TABLE ledger (
   one INT PRIMARY KEY CHECK (one = 1),
   id TEXT NOT NULL,
   schema_version INT NOT NULL,
+  -- The oldest version whose daemons may still write.
+  writers_from INT NOT NULL,
   applied INT NOT NULL,
   applied_crc TEXT NOT NULL,
   -- The fees of all payments that are accepted.
@@ -121,8 +123,6 @@ const leases = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
 `
 
-export const schemaVersion = 1
-
 const sqliteTypes = {
   'INT PRIMARY KEY': 'INTEGER PRIMARY KEY',
   KEY: 'BLOB',
@@ -142,8 +142,16 @@ const postgresTypes = {
 } as const
 
 const inTypes = (text: string, types: Readonly<Record<string, string>>) =>
-  text.replace(/\b(INT PRIMARY KEY|(?<!PRIMARY )KEY|INT|JSN|TEXT|UNITS)\b/g, (word) => types[word] ?? word)
+  text
+    .replace(/\b(INT PRIMARY KEY|(?<!PRIMARY )KEY|INT|JSN|TEXT|UNITS)\b/g, (word) => types[word] ?? word)
+    .split(';\n')
+    .filter((statement) => statement.trim() !== '')
 
-/** The statements that make an empty database of either engine. */
-export const sqliteSchema = inTypes(tables, sqliteTypes)
-export const postgresSchema = inTypes(`${tables}${leases}`, postgresTypes)
+/** What is written for one engine, and how. `tables` are those of version 1. */
+export type Dialect = { readonly tables: string; inTypes(text: string): readonly string[] }
+
+export const sqlite: Dialect = { tables, inTypes: (text) => inTypes(text, sqliteTypes) }
+export const postgres: Dialect = {
+  tables: `${tables}${leases}`,
+  inTypes: (text) => inTypes(text, postgresTypes),
+}

@@ -19,10 +19,14 @@ export async function probeStorage(
   }
   if (!isAlone) return []
   try {
-    const { events, holder } = await peekPostgres({ url, password })
+    const { events, holder, migrations = [] } = await peekPostgres({ url, password })
     const held = holder === undefined ? '' : `; ${holder} writes it`
+    const old = migrations.map(({ what }) => `; a start changes its tables: ${what}`).join('')
     return [
-      ok(key, events === undefined ? 'the database is empty' : `the database has ${events} records${held}`),
+      ok(
+        key,
+        events === undefined ? 'the database is empty' : `the database has ${events} records${held}${old}`,
+      ),
     ]
   } catch (error) {
     if (error instanceof SvcError) return [fail(key, error.message.replace(/^storage\.url: /, ''))]

@@ -123,6 +123,14 @@ export function readDeciderToken(env: Environment): string {
   throw new SvcError('secrets_invalid', `SVC_DECIDER_TOKEN: ${wrong}`)
 }
 
+/** The password of a database, for commands that need no key. Throws `SvcError('secrets_invalid')` for a bad one. */
+export function readStoragePassword(env: Environment): Secret<string> | undefined {
+  const password = readVariable(env, 'SVC_STORAGE_PASSWORD', (_level, _key, message) => {
+    throw new SvcError('secrets_invalid', `SVC_STORAGE_PASSWORD: ${message}`)
+  })
+  return password === undefined ? undefined : new Secret(password)
+}
+
 /** Throws `SvcError('secrets_invalid')` with every problem. Never shows the values. */
 export function readSecrets(config: Config, env: Environment): { secrets: Secrets; warnings: string[] } {
   const { secrets, findings } = examineSecrets(config, env)

@@ -13,10 +13,10 @@ import { type JournalFile, openJournalFile } from '../journal/file.js'
 import { type JournalHead, type JournalLine, writeLine } from '../journal/line.js'
 import { old, readMark } from '../journal/mark.js'
 import { type ReadReport, readLines } from '../journal/read.js'
+import { create, lackedBy, type Migration, migrate, migrations } from '../migrate.js'
 import { createRows } from '../rows/rows.js'
-import { schemaVersion, sqliteSchema } from '../schema.js'
+import { sqlite } from '../schema.js'
 import { type Step, sql } from '../sql.js'
-import { unitsColumn } from '../units.js'
 import { type Connection, openSqlite } from './sqlite.js'
 import type { Position } from './writer.js'
 
@@ -43,7 +43,7 @@ export const databaseOf = (journal: string): string => `${journal}.db`
 export function openInMemory(): OpenDatabase {
   const connection = openSqlite(':memory:')
   const id = newId()
-  create(connection, id)
+  connection.run(prepare(connection, id))
   let position: Position = { applied: 0, crc: '', base: 0 }
   return {
     id,
@@ -77,7 +77,7 @@ export function openBeside(
     connection.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000',
     )
-    if (!hasSchema(connection)) create(connection, read.head?.ledger ?? newId())
+    inOne(connection, () => connection.run(prepare(connection, read.head?.ledger ?? newId())))
     const known = stateOf(connection)
     const origin = originOf(path, read, known, isAccepted)
     const { head, lines, journal } = fits(read, known)
@@ -149,23 +149,42 @@ function readJournal(path: string): ReadJournal {
 const hasSchema = (connection: Connection): boolean =>
   connection.query(sql`SELECT 1 FROM sqlite_master WHERE name = 'ledger'`).length > 0
 
-function create(connection: Connection, id: string): void {
+/** Makes the tables where there are none, and brings them to the newest version. */
+function* prepare(connection: Connection, id: string, known = migrations): Step<readonly Migration[]> {
+  if (!hasSchema(connection)) yield* create(sqlite, id)
+  return yield* migrate(sqlite, known)
+}
+
+/**
+ * Brings the tables of a ledger to the newest version, unless `isDryRun`, and gives what that takes: undefined where there
+ * are no tables yet. No daemon may have the files open.
+ */
+export function migrateBeside(
+  path: string,
+  { isDryRun, known = migrations }: { readonly isDryRun: boolean; readonly known?: readonly Migration[] },
+): readonly Migration[] | undefined {
+  if (!existsSync(databaseOf(path))) return undefined
+  const connection = openSqlite(databaseOf(path))
+  try {
+    const [ledger] = connection.query(sql`SELECT schema_version FROM ledger`)
+    if (isDryRun) return lackedBy(ledger?.schema_version, known)
+    return inOne(connection, () => connection.run(migrate(sqlite, known)))
+  } finally {
+    connection.close()
+  }
+}
+
+/** One transaction. */
+function inOne<T>(connection: Connection, work: () => T): T {
   connection.exec('BEGIN IMMEDIATE')
-  connection.exec(sqliteSchema)
-  connection.query(sql`
-    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, state, record)
-    VALUES (1, ${id}, ${schemaVersion}, 0, '', ${unitsColumn(0n)}, 'live', '{}')`)
+  const value = work()
   connection.exec('COMMIT')
+  return value
 }
 
 function stateOf(connection: Connection): Known {
-  const [row] = connection.query(sql`SELECT id, schema_version, applied, applied_crc, state FROM ledger`)
-  if (row?.schema_version !== schemaVersion) {
-    throw new SvcError(
-      'journal_newer',
-      `the database has the schema ${row?.schema_version}, not ${schemaVersion}`,
-    )
-  }
+  const [row] = connection.query(sql`SELECT id, applied, applied_crc, state FROM ledger`)
+  if (!row) throw new SvcError('journal_corrupt', 'settlement.journal: the table of the ledger is empty')
   return { id: row.id, applied: row.applied, crc: row.applied_crc, state: row.state }
 }
 
@@ -249,10 +268,10 @@ export function peek<T>(path: string, question: Step<T>): { readonly value: T; r
   const isKnown = existsSync(databaseOf(path))
   const connection = openSqlite(isKnown ? databaseOf(path) : ':memory:')
   try {
-    if (!isKnown) create(connection, read.head?.ledger ?? newId())
+    connection.exec('BEGIN IMMEDIATE')
+    connection.run(prepare(connection, read.head?.ledger ?? newId()))
     const known = stateOf(connection)
     originOf(path, read, known, false)
-    connection.exec('BEGIN IMMEDIATE')
     catchUp(connection, read.head?.base ?? known.applied, known, read.lines, { blocks: 0 })
     const value = connection.run(question)
     connection.exec('ROLLBACK')

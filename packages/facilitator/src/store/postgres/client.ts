@@ -1,12 +1,11 @@
 /** A PostgreSQL server: connections as we need them, and steps that are run over them. */
 import { createSerial, type Secret, SvcError } from '@svc-zerc20/protocol'
 import postgres from 'postgres'
+import { type Migration, migrations } from '../migrate.js'
 import type { Query, Row, Step, Value } from '../sql.js'
 
-/** How long the server works on one statement, and waits for the next one of a transaction. */
+/** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
-/** How long an answer is waited for. A server that is frozen, or behind a cable that was cut, says nothing at all. */
-const answerMs = 2 * statementMs
 const connectSeconds = 5
 const readersMax = 4
 
@@ -23,20 +22,35 @@ export type Client = {
    */
   write<T>(work: (send: Send) => Promise<T>): Promise<T>
   read<T>(work: (send: Send) => Promise<T>): Promise<T>
+  /** Those of the tables that are known here. */
+  readonly migrations: readonly Migration[]
   close(): Promise<void>
 }
 
-export type Database = { readonly url: string; readonly password?: Secret<string> | undefined }
+export type Database = {
+  readonly url: string
+  readonly password?: Secret<string> | undefined
+  readonly migrations?: readonly Migration[]
+}
 
-export function connect(database: Database): Client {
+/** How long a statement may take, how long a transaction may rest between two, and how long all of it may take. */
+type Patience = { readonly statementMs: number; readonly restMs: number; readonly answerMs: number }
+
+/** Of those whom somebody waits for. */
+const short: Patience = { statementMs, restMs: statementMs, answerMs: 2 * statementMs }
+/** Of a migration or a move, which may go over all rows. */
+export const long: Patience = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 31 - 1 }
+
+export function connect(database: Database, patience = short): Client {
   const [writer, readers] = [
-    createPool(database, 1, () => true),
-    createPool(database, readersMax, isOfTheWay),
+    createPool(database, patience, 1, () => true),
+    createPool(database, patience, readersMax, isOfTheWay),
   ]
   const inTurn = createSerial()
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
+    migrations: database.migrations ?? migrations,
     close: () => Promise.all([writer.close(), readers.close()]).then(() => undefined),
   }
 }
@@ -47,7 +61,12 @@ const isOfTheWay = (error: unknown): boolean => {
   return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
 }
 
-function createPool({ url, password }: Database, connections: number, isBroken: (error: unknown) => boolean) {
+function createPool(
+  { url, password }: Database,
+  patience: Patience,
+  connections: number,
+  isBroken: (error: unknown) => boolean,
+) {
   const open = () =>
     postgres(url, {
       max: connections,
@@ -60,8 +79,8 @@ function createPool({ url, password }: Database, connections: number, isBroken: 
       types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
       connection: {
         application_name: 'svc-facilitator',
-        statement_timeout: statementMs,
-        idle_in_transaction_session_timeout: statementMs,
+        statement_timeout: patience.statementMs,
+        idle_in_transaction_session_timeout: patience.restMs,
         default_transaction_read_only: true,
         bytea_output: 'hex',
       },
@@ -79,7 +98,7 @@ function createPool({ url, password }: Database, connections: number, isBroken: 
       const send: Send = ({ text, values }) =>
         used.unsafe(numbered(text), [...values] as Value[], { prepare: true }).execute()
       try {
-        return await answered(work(send))
+        return await answered(work(send), patience.answerMs)
       } catch (error) {
         if (!(error instanceof SvcError) && isBroken(error) && pool === used && !isClosed) {
           used.end({ timeout: 0 }).catch(() => undefined)
@@ -96,7 +115,7 @@ function createPool({ url, password }: Database, connections: number, isBroken: 
 }
 
 /** Throws when there is no answer in time. */
-async function answered<T>(work: Promise<T>): Promise<T> {
+async function answered<T>(work: Promise<T>, answerMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('the database does not answer')), answerMs)

@@ -9,7 +9,7 @@ import { closable, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
 import { type Lease, takeLease } from './lease.js'
-import { prepareSchema } from './prepare-schema.js'
+import { lacked, prepareSchema } from './prepare-schema.js'
 import { type InLedger, inLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isAccepted'> & {
@@ -20,12 +20,12 @@ export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs
 /** Steps of one transaction, which nobody else can write beside. */
 const groupMax = 200
 
-/** Throws `SvcError('journal_locked')` while another daemon writes there, and `journal_newer` for another schema. */
+/** Throws `SvcError('journal_locked')` while another daemon writes there, and `journal_newer` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, onFailure, waitMs, isAccepted = false } = options
   const client = connect(options.database)
   try {
-    await prepareSchema(client)
+    if ((await lacked(client))?.length !== 0) await prepareSchema(options.database)
     const health = createHealth(onFailure)
     const lease = await takeLease(client, `${hostname()} (process ${process.pid})`, health)
     const [ledger] = await client
@@ -75,11 +75,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
 
+/** Of who may write there. */
+const refusals = new Set(['journal_locked', 'journal_old', 'journal_newer'])
+
 /** Whether the server takes what is written. A refusal that only an operator can end stays. */
 function createHealth(onFailure: (error: unknown) => void) {
   let failure: unknown
-  const isForGood = (error: unknown) =>
-    error instanceof SvcError && (error.code === 'journal_locked' || error.code === 'journal_old')
+  const isForGood = (error: unknown) => error instanceof SvcError && refusals.has(error.code)
   return {
     renewed(): void {
       if (!isForGood(failure)) failure = undefined
@@ -146,5 +148,5 @@ function createWriter(
 /** An error of what a step did, and not of the way to the server, or of who may write there. */
 const isOfStep = (error: unknown): boolean =>
   error instanceof SvcError
-    ? error.code !== 'journal_locked' && error.code !== 'journal_old'
+    ? !refusals.has(error.code)
     : /^2[23]/.test(String((error as { code?: unknown }).code))

@@ -1,34 +1,48 @@
-/** The tables of a PostgreSQL database: made where they are missing, by one daemon at a time. */
+/** The tables of a PostgreSQL database: made where they are missing and migrated where they are old, by one at a time. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemRandom } from '../../system.js'
-import { postgresSchema, schemaVersion } from '../schema.js'
+import { create, lackedBy, type Migration, migrate } from '../migrate.js'
+import { postgres } from '../schema.js'
 import { sql } from '../sql.js'
-import { unitsColumn } from '../units.js'
-import type { Client, Send } from './client.js'
+import { type Client, connect, type Database, long, runStep, type Send } from './client.js'
 import { commit, inTransaction } from './transaction.js'
 
 const idBytes = 16
 /** Any number that other programs of this database do not take. */
 const schemaLock = 0x5c20_7302
 
-/** Throws `SvcError('journal_newer')` for a schema of another version. */
-export const prepareSchema = (client: Client): Promise<void> =>
-  inTransaction(client, [sql`SELECT pg_advisory_xact_lock(${schemaLock})`], async (send) => {
-    const [found] = await send(sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there`)
-    if (!found?.is_there) await create(send)
-    const [ledger] = await send(sql`SELECT schema_version FROM ledger`)
-    if (ledger?.schema_version !== schemaVersion) throw otherSchema(ledger?.schema_version)
-    await send(commit)
+/** Whoever makes or changes tables waits here for its turn. */
+export const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
+
+/** Gives what was migrated. Throws `SvcError('journal_newer')` for a schema that is newer than ours. */
+export async function prepareSchema(database: Database): Promise<readonly Migration[]> {
+  const client = connect(database, long)
+  const done = inTransaction(client, [alone], async (send) => {
+    const sent: Promise<unknown>[] = []
+    // No step is half done while its tables change.
+    if ((await versionIn(send)) !== undefined) await send(sql`SELECT applied FROM ledger FOR UPDATE`)
+    else await runStep(create(postgres, newId()), send, sent)
+    const migrated = await runStep(migrate(postgres, client.migrations), send, sent)
+    await Promise.all([...sent, send(commit)])
+    return migrated
   })
-
-export const otherSchema = (version: unknown): SvcError =>
-  new SvcError('journal_newer', `storage.url: the database has the schema ${version}, not ${schemaVersion}`)
-
-async function create(send: Send): Promise<void> {
-  const statements = postgresSchema.split(';\n').filter((text) => text.trim() !== '')
-  await Promise.all(statements.map((text) => send({ text, values: [] })))
-  const id = Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
-  await send(sql`
-    INSERT INTO ledger (one, id, schema_version, applied, applied_crc, fees, state, record)
-    VALUES (1, ${id}, ${schemaVersion}, 0, '', ${unitsColumn(0n)}, 'live', '{}')`)
+  return done.finally(client.close)
 }
+
+const newId = () => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
+
+/** The version of the tables; undefined when there are none. */
+export async function versionIn(send: Send): Promise<number | undefined> {
+  const [found] = await send(sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there`)
+  if (!found?.is_there) return undefined
+  const [ledger] = await send(sql`SELECT schema_version FROM ledger`)
+  if (!ledger) throw new SvcError('journal_corrupt', 'storage.url: the table of the ledger is empty')
+  return ledger.schema_version
+}
+
+/** What a start or `migrate` would do; undefined when it would make the tables. */
+export const lacked = (client: Client): Promise<readonly Migration[] | undefined> =>
+  client.read(async (send) => {
+    const version = await versionIn(send)
+    return version === undefined ? undefined : lackedBy(version, client.migrations)
+  })

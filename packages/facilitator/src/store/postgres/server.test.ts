@@ -150,12 +150,4 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     expect(store.figures().failed).toBe(true)
     await store.close()
   })
-
-  it('refuses a schema of another version', async () => {
-    const database = await newDatabase()
-    const { store } = await open(database)
-    await store.close()
-    await server.run('UPDATE ledger SET schema_version = 999', database)
-    await expect(open(database)).rejects.toMatchObject({ code: 'journal_newer' })
-  })
 })

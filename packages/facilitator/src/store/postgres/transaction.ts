@@ -1,5 +1,6 @@
 /** Transactions of the ledger. Each takes the ledger's one row first, so that they happen one after the other. */
 import { SvcError } from '@svc-zerc20/protocol'
+import { assertMayWrite } from '../migrate.js'
 import { type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
 
@@ -26,7 +27,7 @@ export const inTransaction = <T>(
 
 export const commit: Query = plain('COMMIT')
 
-const locked = sql`SELECT applied FROM ledger FOR UPDATE`
+const locked = sql`SELECT applied, writers_from FROM ledger FOR UPDATE`
 
 /**
  * The term of the daemon that may write. It is read behind the lock, by a statement of its own: whoever waited for the lock
@@ -45,12 +46,13 @@ export type InLedger<T> = Step<Done<T>>
  * lost its connection cannot make it, and must not be taken for committed.
  */
 export const inLedger = <T>(
-  client: Pick<Client, 'write'>,
+  client: Pick<Client, 'write' | 'migrations'>,
   work: (ledger: Row) => InLedger<T>,
 ): Promise<Done<T>> =>
   inTransaction(client, [locked, leased], async (send, opened) => {
     const [ledger, lease] = opened.map(([row]) => row)
     if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
+    assertMayWrite(ledger.writers_from, client.migrations)
     // A pooler between us may have dropped the setting, on which a broken connection depends.
     if (lease.is_read_only !== 'on') {
       throw new SvcError(
