@@ -12,7 +12,7 @@ const idBytes = 16
 const schemaLock = 0x5c20_7302
 
 /** Whoever makes or changes tables waits here for its turn. */
-export const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
+const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
 
 /** Gives what was migrated. Throws `SvcError('journal_newer')` for a schema that is newer than ours. */
 export async function prepareSchema(database: Database): Promise<readonly Migration[]> {
