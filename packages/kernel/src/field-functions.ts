@@ -26,7 +26,7 @@ export type FieldFunctions = {
   readonly add: number
   /** (result, a, b): a + 4; b at most 4. */
   readonly subtract: number
-  /** (result, a): below 1; a at most 8. Only this form has a unique zero. */
+  /** (result, a): below 1; a at most 8. Only this form has a unique zero. Works on one lane. */
   readonly canonical: number
 }
 
@@ -51,8 +51,8 @@ export function storeCarried({ lanes, scope }: Arithmetic, address: Code, sums: 
     const total = limb === 0 ? sum : lanes.add(lanes.shiftRight(carry.get, limbBits), sum)
     const isTop = limb === limbCount - 1
     return isTop
-      ? lanes.store(address, limb, total)
-      : [carry.set(total), lanes.store(address, limb, lanes.low(carry.get, limbBits))]
+      ? lanes.store(address, limb, lanes.narrow(total))
+      : [carry.set(total), lanes.store(address, limb, lanes.narrow(lanes.low(carry.get, limbBits)))]
   })
 }
 
@@ -102,7 +102,8 @@ export function defineField(
       },
     })
   const result = (scope: FunctionScope) => scope.param(0).get
-  const storing = (scope: FunctionScope) => (limb: number, sum: Code) => lanes.store(result(scope), limb, sum)
+  const storing = (scope: FunctionScope) => (limb: number, sum: Code) =>
+    lanes.store(result(scope), limb, lanes.narrow(sum))
   const four = paddedMultiple(field, 4)
 
   return {
@@ -133,19 +134,24 @@ export function defineField(
         ),
       ),
     ),
-    canonical: defineCanonical(module, field, exported('Canonical')),
+    canonical: defineCanonical(module, field, lanes.one, exported('Canonical')),
   }
 }
 
-function defineCanonical(module: ModuleBuilder, field: Field, exported: { exportAs?: string }): number {
+function defineCanonical(
+  module: ModuleBuilder,
+  field: Field,
+  lanes: Lanes,
+  exported: { exportAs?: string },
+): number {
   return module.define({
     params: ['i32', 'i32'],
     ...exported,
     body(scope) {
-      const arithmetic = { field, lanes: single, scope }
+      const arithmetic = { field, lanes, scope }
       const address = scope.param(0).get
       const copied = loadElement(arithmetic, scope.param(1).get)
-      const copy = copied.result.map((limb, index) => single.store(address, index, limb))
+      const copy = copied.result.map((limb, index) => lanes.store(address, index, limb))
       const steps = [4, 2, 1].map((multiple) => {
         const element = loadElement(arithmetic, address)
         return [element.setup, subtractOnce(arithmetic, address, element.result, multiple)]

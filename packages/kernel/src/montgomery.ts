@@ -69,7 +69,7 @@ export function karatsubaColumns(arithmetic: Arithmetic, left: Limbs, right: Lim
     setup.push(set)
     return at(result, 0)
   }
-  const sum = (a: Code, b: Code) => kept(lanes.narrow(lanes.add(lanes.widen(a), lanes.widen(b))))
+  const sum = (a: Code, b: Code) => kept(lanes.addOperands(a, b))
   const rights = spread(right, 1, sum)
   const products = spread(left, 1, sum).map((block, index) =>
     productColumns(arithmetic, [{ left: block, right: at(rights, index) }]).map((column) =>
@@ -85,7 +85,7 @@ export function squareColumns(arithmetic: Arithmetic, element: Limbs): Prepared<
   const { lanes } = arithmetic
   const doubled = keep(
     arithmetic,
-    element.map((limb) => lanes.narrow(lanes.shiftLeft(lanes.widen(limb), 1))),
+    element.map((limb) => lanes.addOperands(limb, limb)),
   )
   const result = indices(2 * limbCount - 1).map((column) =>
     indices(limbCount)
@@ -100,15 +100,14 @@ export function squareColumns(arithmetic: Arithmetic, element: Limbs): Prepared<
   return { setup: doubled.setup, result }
 }
 
-/** Multiplies by a constant limb, with shifts where they suffice. */
-function timesConstant(lanes: Lanes, operand: Code, limb: number): Code {
-  const sum = () => lanes.widen(operand)
+/** Multiplies a sum below 2^32 by a constant limb, with shifts where they suffice. */
+function timesConstant(lanes: Lanes, sum: Code, limb: number): Code {
   const above = Math.log2(limb + 1)
   const below = Math.log2(limb - 1)
-  if (limb === 1) return sum()
-  if (Number.isInteger(above)) return lanes.subtract(lanes.shiftLeft(sum(), above), sum())
-  if (Number.isInteger(below)) return lanes.add(lanes.shiftLeft(sum(), below), sum())
-  return lanes.multiply(operand, lanes.constant(limb))
+  if (limb === 1) return sum
+  if (Number.isInteger(above)) return lanes.subtract(lanes.shiftLeft(sum, above), sum)
+  if (Number.isInteger(below)) return lanes.add(lanes.shiftLeft(sum, below), sum)
+  return lanes.multiply(lanes.narrow(sum), lanes.constant(limb))
 }
 
 /**
@@ -122,11 +121,10 @@ export function reduce(
   addends: readonly Limbs[],
   use: (limb: number, sum: Code) => Code,
 ): Code {
-  const sum = scope.local(lanes.type)
+  const [sum, clearing] = [scope.local(lanes.type), scope.local(lanes.type)]
   const quotients: Local[] = indices(limbCount).map(() => scope.local(lanes.type))
-  const primeLimb = (limb: number) => at(field.primeLimbs, limb)
   const timesPrime = (quotient: number, limb: number) =>
-    timesConstant(lanes, at(quotients, quotient).get, primeLimb(limb))
+    lanes.multiply(at(quotients, quotient).get, lanes.constant(at(field.primeLimbs, limb)))
   const total = (first: readonly Code[], more: readonly Code[]) =>
     [...first, ...more].reduce((left, right) => lanes.add(left, right))
   const code: Code[] = []
@@ -135,9 +133,10 @@ export function reduce(
     const earlier = indices(column).map((quotient) => timesPrime(quotient, column - quotient))
     // The carry is added last, so that the rest of the column can be computed in parallel with the lower columns.
     code.push(sum.set(total([...at(columns, column), ...earlier], carried)))
-    const clearing = lanes.low(timesConstant(lanes, lanes.narrow(sum.get), field.negativeInverse), limbBits)
-    code.push(at(quotients, column).set(lanes.narrow(clearing)))
-    code.push(sum.set(lanes.shiftRight(lanes.add(sum.get, timesPrime(column, 0)), limbBits)))
+    code.push(clearing.set(lanes.low(timesConstant(lanes, sum.get, field.negativeInverse), limbBits)))
+    code.push(at(quotients, column).set(lanes.narrow(clearing.get)))
+    const cleared = timesConstant(lanes, clearing.get, at(field.primeLimbs, 0))
+    code.push(sum.set(lanes.shiftRight(lanes.add(sum.get, cleared), limbBits)))
   }
   for (let column = limbCount; column < 2 * limbCount; column++) {
     const limb = column - limbCount

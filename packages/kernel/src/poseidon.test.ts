@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { scalarPrime } from './field.js'
 import { createPoseidon } from './poseidon.js'
 
-const { hash2, hash3, hashPairs, findNonce } = createPoseidon()
+const { hash2, hash3, findNonce } = createPoseidon()
 const number = fc.oneof(
   fc.constantFrom(0n, 1n, 2n, scalarPrime - 1n, scalarPrime - 2n, (1n << 232n) - 1n, 1n << 253n),
   fc.bigInt({ min: 0n, max: scalarPrime - 1n }),
@@ -35,14 +35,6 @@ describe('hashes', () => {
       expect(hash2(value, 3n)).toBe(poseidon2([residue, 3n]))
     }
   })
-
-  test('of many pairs of bytes are those of the numbers', () => {
-    const pair = Array.from({ length: 6 }, (_, at) => scalarPrime - BigInt(at) * 7n ** 80n)
-    const bytes = Uint8Array.from(pair.flatMap(littleEndian))
-    const expected = [0, 2, 4].flatMap((at) => littleEndian(poseidon2([pair[at] ?? 0n, pair[at + 1] ?? 0n])))
-    expect([...hashPairs(bytes)]).toEqual(expected)
-    expect(() => hashPairs(new Uint8Array(63))).toThrow('pairs of 32-byte numbers')
-  })
 })
 
 describe('the search', () => {
@@ -68,15 +60,16 @@ describe('the search', () => {
     )
   })
 
-  test('tries no more than it was told to', () => {
-    const search = { fixed: [1n, 2n], start: 0n, fromBit: 160, zeroBits: 6 } as const
-    const found = findNonce({ ...search, tries: 1000 })
-    expect(found).toBeGreaterThan(0)
-    expect(findNonce({ ...search, tries: found ?? 0 })).toBeUndefined()
-    expect(findNonce({ ...search, tries: (found ?? 0) + 1 })).toBe(found)
+  test('tries no more than it was told to, though it hashes two at once', () => {
+    const parities = new Set<number>()
+    for (const start of [0n, 1n]) {
+      const search = { fixed: [1n, 2n], start, fromBit: 160, zeroBits: 6 } as const
+      const found = findNonce({ ...search, tries: 1000 }) ?? 0
+      parities.add(found % 2)
+      expect(found).toBeGreaterThan(0)
+      expect(findNonce({ ...search, tries: found })).toBeUndefined()
+      expect(findNonce({ ...search, tries: found + 1 })).toBe(found)
+    }
+    expect(parities.size).toBe(2)
   })
 })
-
-function littleEndian(value: bigint): number[] {
-  return Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 255n))
-}

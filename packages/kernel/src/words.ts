@@ -1,5 +1,5 @@
 import { type Field, limbBits, limbsOf } from './field.js'
-import { single } from './lanes.js'
+import { type Lanes, single } from './lanes.js'
 import { type Arithmetic, at, keep, type Limbs, productColumns, reduce } from './montgomery.js'
 import { type Code, i64 } from './wasm/code.js'
 import type { ModuleBuilder } from './wasm/module.js'
@@ -13,13 +13,19 @@ const numberBits = 8 * numberBytes
 /**
  * (result, number): the element whose Montgomery form is `number · factor`, below 2. With `enteringFactor` the number
  * is a plain value; other factors change from one Montgomery radix to ours. Reads up to five bytes behind the number.
+ * The element is one lane.
  */
-export function defineImport(module: ModuleBuilder, field: Field, factor: bigint): number {
+export function defineImport(
+  module: ModuleBuilder,
+  field: Field,
+  factor: bigint,
+  { one: lanes }: Lanes = single,
+): number {
   const factorLimbs = limbsOf(field.enter(factor))
   return module.define({
     params: ['i32', 'i32'],
     body(scope) {
-      const arithmetic = { field, lanes: single, scope }
+      const arithmetic = { field, lanes, scope }
       const limbs = factorLimbs.map((_, limb) => {
         const bit = limb * limbBits
         const loaded = i64.load(scope.param(1).get, Math.floor(bit / 8))
@@ -31,7 +37,7 @@ export function defineImport(module: ModuleBuilder, field: Field, factor: bigint
       const columns = productColumns(arithmetic, [
         { left: number.result, right: factorLimbs.map((limb) => i64.const(limb)) },
       ])
-      const store = (limb: number, sum: Code) => single.store(scope.param(0).get, limb, sum)
+      const store = (limb: number, sum: Code) => lanes.store(scope.param(0).get, limb, sum)
       return [number.setup, reduce(arithmetic, columns, [], store)]
     },
   })
@@ -40,15 +46,15 @@ export function defineImport(module: ModuleBuilder, field: Field, factor: bigint
 /** The factor that turns a plain number into Montgomery form: 2^261. */
 export const enteringFactor = (field: Field): bigint => field.enter(1n)
 
-/** (number, element): the plain value, reduced, as words. */
-export function defineExport(module: ModuleBuilder, field: Field): number {
+/** (number, element): the plain value of one lane, reduced, as words. */
+export function defineExport(module: ModuleBuilder, field: Field, { one: lanes }: Lanes = single): number {
   return module.define({
     params: ['i32', 'i32'],
     body(scope) {
-      const arithmetic: Arithmetic = { field, lanes: single, scope }
+      const arithmetic: Arithmetic = { field, lanes, scope }
       const element = keep(
         arithmetic,
-        limbsOf(0n).map((_, limb) => single.load(scope.param(1).get, limb)),
+        limbsOf(0n).map((_, limb) => lanes.load(scope.param(1).get, limb)),
       )
       const left = limbsOf(0n).map(() => scope.local('i64'))
       const one = limbsOf(1n).map((limb) => i64.const(limb))

@@ -13,10 +13,12 @@ const load = (arithmetic: Arithmetic, address: Code, part: number) =>
   )
 
 const store = (arithmetic: Arithmetic, address: Code, part: number, columns: Columns): Code =>
-  reduce(arithmetic, columns, [], (limb, sum) => pair.store(address, part * limbCount + limb, sum))
+  reduce(arithmetic, columns, [], (limb, sum) =>
+    pair.store(address, part * limbCount + limb, pair.narrow(sum)),
+  )
 
 const sumOf = (left: Limbs, right: Limbs): Code[] =>
-  left.map((limb, index) => pair.narrow(pair.add(pair.widen(limb), pair.widen(at(right, index)))))
+  left.map((limb, index) => pair.addOperands(limb, at(right, index)))
 
 /** Eight times the prime minus the element, limb by limb and not carried: limbs stay below 2^30. */
 const negated = (field: Field, element: Limbs): Code[] => {

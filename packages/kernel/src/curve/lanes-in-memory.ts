@@ -58,6 +58,6 @@ export function storePair(part: number, address: Code, limbs: readonly Code[]): 
     const both = v128.shuffle(limbAt(limb), limbAt(limb + 1), pick(0, 2, 4, 6))
     code.push(v128.store(address, both, pair.limbBytes * (part * limbCount + limb)))
   }
-  code.push(pair.store(address, part * limbCount + wholeLimbs, limbAt(wholeLimbs)))
+  code.push(pair.store(address, part * limbCount + wholeLimbs, pair.narrow(limbAt(wholeLimbs))))
   return code
 }

@@ -1,13 +1,14 @@
-import { elementBytes, type Field, limbsOf } from '../field.js'
+import { type Field, limbsOf } from '../field.js'
+import type { Lanes } from '../lanes.js'
+import { indices } from '../montgomery.js'
 import type { WasmMemory } from '../wasm/instance.js'
-import { rowBytes } from './functions.js'
 import type { Row } from './scaling.js'
 import { spreadConstant } from './spread-element.js'
 
 /** Allocates places in a memory one after the other, and records their initial contents. */
 export type Layout = {
   reserve(bytes: number): number
-  /** A value as an element. */
+  /** A value as an element, the same in all lanes. */
   element(value: bigint): number
   /** Factors and constant of a row. Consecutive calls for rows of one length give equally spaced addresses. */
   row(row: Row): number
@@ -17,7 +18,7 @@ export type Layout = {
 
 const alignment = 16
 
-export function createLayout(field: Field): Layout {
+export function createLayout(field: Field, lanes: Lanes): Layout {
   const held: { readonly address: number; readonly words: readonly number[] }[] = []
   let end = 0
 
@@ -26,18 +27,18 @@ export function createLayout(field: Field): Layout {
     end = Math.ceil((address + bytes) / alignment) * alignment
     return address
   }
-  const hold = (bytes: number, words: readonly number[]) => {
-    const address = reserve(bytes)
-    held.push({ address, words })
+  const hold = (operands: readonly number[]) => {
+    const address = reserve(operands.length * lanes.limbBytes)
+    held.push({ address, words: operands.flatMap((operand) => indices(lanes.count).map(() => operand)) })
     return address
   }
 
   return {
     reserve,
-    element: (value) => hold(elementBytes, limbsOf(field.enter(value))),
+    element: (value) => hold(limbsOf(field.enter(value))),
     row({ factors, constant }) {
       const spread = factors.map((factor) => spreadConstant(field.enter(factor)))
-      return hold(rowBytes(factors.length), [...spread.flat(), ...limbsOf(field.enter(constant))])
+      return hold([...spread.flat(), ...limbsOf(field.enter(constant))])
     },
     size: () => end,
     write(memory) {

@@ -1,37 +1,38 @@
 import type { Field } from '../field.js'
+import type { Lanes } from '../lanes.js'
 import { at, indices } from '../montgomery.js'
 import { type Code, control, i32, i64 } from '../wasm/code.js'
 import { createMemory, instantiate, pageBytes } from '../wasm/instance.js'
 import { createModule, type FunctionScope } from '../wasm/module.js'
 import { numberBytes } from '../words.js'
-import { boxBytes } from './functions.js'
 import { createLayout } from './layout.js'
 import { drawParameters, type Width } from './parameters.js'
 import { type Build, call, defineFunctions, placeAll } from './program-parts.js'
 import type { Row } from './scaling.js'
 import { createSchedule } from './schedule.js'
-import { spreadBytes } from './spread-element.js'
 
 /** Poseidon of one width, compiled. Numbers in its memory are 32 bytes, little-endian. */
 export type Program = {
+  /** The inputs of each lane in turn. */
   readonly inputs: Uint8Array
-  readonly output: Uint8Array
+  readonly outputs: Uint8Array
   /** Hashes the inputs. */
   hash(): void
   /**
-   * Hashes with the last input, then with the last input plus one, and so on. Returns the index of the first hash in
-   * which all bits of the mask, from byte `atByte` on, are zero, or −1.
+   * Hashes, then adds the number of lanes to every last input, and so on. Counted through the lanes, returns the index
+   * of the first hash in which all bits of the mask, from byte `atByte` on, are zero, or −1. It may be one of the hashes
+   * that fill the lanes up after the last try.
    */
   search(tries: number, atByte: number, mask: bigint): number
 }
 
-export function createProgram(field: Field, width: Width): Program {
+export function createProgram(field: Field, lanes: Lanes, width: Width): Program {
   const schedule = createSchedule(field, drawParameters(field, width))
   const module = createModule()
-  const layout = createLayout(field)
-  const places = placeAll(layout, width, schedule)
-  const functions = defineFunctions(module, field, width, places)
-  const build: Build = { width, schedule, layout, places, functions }
+  const layout = createLayout(field, lanes)
+  const places = placeAll(layout, lanes, width, schedule)
+  const functions = defineFunctions(module, field, lanes, width, places)
+  const build: Build = { width, lanes, schedule, layout, places, functions }
   const prepare = prepareCode(build)
   const complete = module.define({ params: [], body: (scope) => completeCode(build, scope) })
   module.define({ params: [], exportAs: 'hash', body: () => [prepare, control.call(complete)] })
@@ -39,15 +40,15 @@ export function createProgram(field: Field, width: Width): Program {
     params: ['i32', 'i32', 'i64'],
     result: 'i32',
     exportAs: 'search',
-    body: (scope) => searchCode(scope, places.output, { prepare, complete, advance: functions.advance }),
+    body: (scope) => searchCode(build, scope, { prepare, complete }),
   })
 
   const memory = createMemory(Math.ceil(layout.size() / pageBytes))
   layout.write(memory)
   return {
     ...instantiate<Pick<Program, 'hash' | 'search'>>(module.bytes(), memory),
-    inputs: new Uint8Array(memory.buffer, places.inputs, (width - 1) * numberBytes),
-    output: new Uint8Array(memory.buffer, places.output, numberBytes),
+    inputs: new Uint8Array(memory.buffer, places.inputs, lanes.count * (width - 1) * numberBytes),
+    outputs: new Uint8Array(memory.buffer, places.outputs, lanes.count * numberBytes),
   }
 }
 
@@ -55,32 +56,36 @@ export function createProgram(field: Field, width: Width): Program {
 const startBox = ({ places, functions }: Build, index: number, input: number): Code =>
   call(
     functions.sumOfElements,
-    places.start + (index + 1) * boxBytes,
+    places.start + (index + 1) * places.boxBytes,
     at(places.inputConstants, index),
     input,
   )
 
 /** Computes everything that does not depend on the last input. */
 function prepareCode(build: Build): Code {
-  const { width, schedule, layout, places, functions } = build
+  const { width, lanes, schedule, layout, places, functions } = build
   const { importNumber, box, row } = functions
   const last = width - 2
+  const imported = (element: number, input: number) =>
+    indices(lanes.count).map((lane) =>
+      call(importNumber, element + 4 * lane, places.inputs + (lane * (width - 1) + input) * numberBytes),
+    )
   const entered = indices(last).map((index) => [
-    call(importNumber, places.imported, places.inputs + index * numberBytes),
+    imported(places.imported, index),
     startBox(build, index, places.imported),
-    call(box, places.start + (index + 1) * boxBytes),
+    call(box, places.start + (index + 1) * places.boxBytes),
   ])
   const followed = schedule.first.map((entry, index) =>
     call(row.first, at(places.fixed, index), places.start, layout.row(entry)),
   )
-  return [entered, followed, call(importNumber, places.last, places.inputs + last * numberBytes)]
+  return [entered, followed, imported(places.last, last)]
 }
 
 /** Computes the hash from the last input. */
 function completeCode(build: Build, scope: FunctionScope): Code {
-  const { width, schedule, layout, places, functions } = build
+  const { width, lanes, schedule, layout, places, functions } = build
   const { box, row, sumWithSpread, exportNumber } = functions
-  const { state, line } = places
+  const { state, line, boxBytes, spreadBytes } = places
   const boxes = (from: number) => indices(width).map((index) => call(box, from + index * boxBytes))
   const fullRound = (rows: readonly Row[], from: number, to: number) => [
     boxes(from),
@@ -104,14 +109,16 @@ function completeCode(build: Build, scope: FunctionScope): Code {
     thereAndBack(schedule.after),
     boxes(line),
     call(row.output, places.hashed, line, layout.row({ factors: schedule.output, constant: 0n })),
-    call(exportNumber, places.output, places.hashed),
+    indices(lanes.count).map((lane) =>
+      call(exportNumber, places.outputs + lane * numberBytes, places.hashed + 4 * lane),
+    ),
   ]
 }
 
 /** The partial rounds, from the outputs of the state to its next numbers. */
 function partialCode({ width, schedule, layout, places, functions }: Build, scope: FunctionScope): Code {
   const { box, row } = functions
-  const { state, boxOf } = places
+  const { state, boxOf, boxBytes, spreadBytes } = places
   const hidden = width - 1
   const rounds = schedule.partial.length
   const rows = schedule.partial.map(layout.row)
@@ -140,21 +147,24 @@ function partialCode({ width, schedule, layout, places, functions }: Build, scop
 
 /** (tries, atByte, mask): see `Program.search`. */
 function searchCode(
+  { lanes, places, functions }: Build,
   scope: FunctionScope,
-  output: number,
-  { prepare, complete, advance }: { prepare: Code; complete: number; advance: Code },
+  { prepare, complete }: { prepare: Code; complete: number },
 ): Code {
   const [tries, atByte, mask] = [scope.param(0), scope.param(1), scope.param(2)]
   const tried = scope.local('i32')
-  const masked = i64.and(i64.load(i32.add(atByte.get, i32.const(output))), mask.get)
+  const masked = (lane: number) =>
+    i64.and(i64.load(atByte.get, places.outputs + lane * numberBytes), mask.get)
   return [
     prepare,
     control.forever([
       control.leaveIf(1, i32.geU(tried.get, tries.get)),
       control.call(complete),
-      control.if(i64.eqz(masked), control.return(tried.get)),
-      advance,
-      tried.set(i32.add(tried.get, i32.const(1))),
+      indices(lanes.count).map((lane) => [
+        control.if(i64.eqz(masked(lane)), control.return(tried.get)),
+        tried.set(i32.add(tried.get, i32.const(1))),
+      ]),
+      functions.advance,
     ]),
     i32.const(-1),
   ]

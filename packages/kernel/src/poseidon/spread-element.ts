@@ -1,18 +1,16 @@
 import { limbCount, limbsOf } from '../field.js'
 import { join, spread } from '../karatsuba.js'
-import { single } from '../lanes.js'
+import type { Lanes } from '../lanes.js'
 import { type Arithmetic, at, type Columns, indices, keep, type Limbs, type Prepared } from '../montgomery.js'
-import { type Code, control, i32, i64 } from '../wasm/code.js'
+import { type Code, control, i32 } from '../wasm/code.js'
 import type { Local } from '../wasm/module.js'
 
 /** Levels of Karatsuba for sums of products. Two pay off, because a spread element is used in several products. */
 const levels = 2
-const wordCount = 6 ** levels
-
-/** Bytes of an element with all the sums of limbs that products need, each a 32-bit word. */
-export const spreadBytes = 4 * wordCount
+/** Words of an element with all the sums of limbs that products need, each an operand. */
+export const spreadWords = 6 ** levels
 /** Bytes that a sum of products keeps its parts in. */
-export const scratchBytes = 8 * wordCount
+export const scratchBytes = (lanes: Lanes): number => 8 * lanes.count * spreadWords
 
 /** The limbs that each word is the sum of. */
 const summed: readonly (readonly number[])[] = spread(
@@ -32,29 +30,30 @@ export function spreadConstant(form: bigint): number[] {
   return summed.map((parts) => parts.reduce((sum, limb) => sum + at(limbs, limb), 0))
 }
 
-/** The limbs of a spread element. */
+/** The limbs of a spread element, which begins `offset` words behind the address. */
 export function loadSpread(arithmetic: Arithmetic, address: Code, offset = 0): Prepared<Limbs> {
   return keep(
     arithmetic,
-    wordOfLimb.map((word) => i64.load32U(address, offset + 4 * word)),
+    wordOfLimb.map((word) => arithmetic.lanes.load(address, offset + word)),
   )
 }
 
 /** Stores limbs with all their sums. */
 export function storeSpread(arithmetic: Arithmetic, address: Code, offset: number, limbs: Limbs): Code {
+  const { lanes } = arithmetic
   const code: Code[] = []
   const sum = (a: Code, b: Code) => {
-    const kept = keep(arithmetic, [i64.add(a, b)])
+    const kept = keep(arithmetic, [lanes.addOperands(a, b)])
     code.push(kept.setup)
     return at(kept.result, 0)
   }
   const words = spread(limbs, levels, sum).flat()
-  return [code, words.map((word, index) => single.store(address, offset / 4 + index, word))]
+  return [code, words.map((word, index) => lanes.store(address, offset + index, word))]
 }
 
 /** The operands and the scratch memory of a sum of products. */
 export type SumOperands = {
-  /** Elements stand at these offsets from here. */
+  /** Elements stand at these offsets from here, counted in words. */
   readonly elements: Code
   readonly offsets: readonly number[]
   /** As many factors, one after the other. */
@@ -71,7 +70,8 @@ const wordsPerTurn = 6
  * only one part's operands are in registers at a time.
  */
 export function sumColumns(arithmetic: Arithmetic, operands: SumOperands): Prepared<Columns> {
-  const { scratch } = operands
+  const { lanes } = arithmetic
+  const scratch = i32.const(operands.scratch)
   const setup: Code[] = [multiplyParts(arithmetic, operands)]
   const kept = (code: Code) => {
     const local = keep(arithmetic, [code])
@@ -79,25 +79,28 @@ export function sumColumns(arithmetic: Arithmetic, operands: SumOperands): Prepa
     return at(local.result, 0)
   }
   const columns = join(
-    indices(wordCount).map((word) => [i64.load(i32.const(0), scratch + 8 * word)]),
+    indices(spreadWords).map((word) => [lanes.loadSum(scratch, word)]),
     levels,
-    { add: i64.add, subtract: i64.sub, keep: kept },
+    { add: lanes.add, subtract: lanes.subtract, keep: kept },
   )
   return { setup, result: columns.map((column) => [column]) }
 }
 
-function multiplyParts({ scope }: Arithmetic, { elements, offsets, factors, scratch }: SumOperands): Code {
+function multiplyParts(
+  { lanes, scope }: Arithmetic,
+  { elements, offsets, factors, scratch }: SumOperands,
+): Code {
   const [element, factor, part] = [scope.local('i32'), scope.local('i32'), scope.local('i32')]
   const advance = (local: Local, bytes: number) => local.set(i32.add(local.get, i32.const(bytes)))
   const turn = indices(wordsPerTurn).map((word) => {
     const products = offsets.map((offset, index) =>
-      i64.mul(
-        i64.load32U(element.get, offset + 4 * word),
-        i64.load32U(factor.get, index * spreadBytes + 4 * word),
+      lanes.multiply(
+        lanes.load(element.get, offset + word),
+        lanes.load(factor.get, index * spreadWords + word),
       ),
     )
-    const sum = products.reduce((a, b) => i64.add(a, b))
-    return i64.store(part.get, sum, 8 * word)
+    const sum = products.reduce((a, b) => lanes.add(a, b))
+    return lanes.storeSum(part.get, word, sum)
   })
   return [
     element.set(elements),
@@ -105,10 +108,10 @@ function multiplyParts({ scope }: Arithmetic, { elements, offsets, factors, scra
     part.set(i32.const(scratch)),
     control.forever([
       turn,
-      advance(element, 4 * wordsPerTurn),
-      advance(factor, 4 * wordsPerTurn),
-      advance(part, 8 * wordsPerTurn),
-      control.leaveIf(1, i32.eq(part.get, i32.const(scratch + scratchBytes))),
+      advance(element, lanes.limbBytes * wordsPerTurn),
+      advance(factor, lanes.limbBytes * wordsPerTurn),
+      advance(part, 8 * lanes.count * wordsPerTurn),
+      control.leaveIf(1, i32.eq(part.get, i32.const(scratch + scratchBytes(lanes)))),
     ]),
   ]
 }

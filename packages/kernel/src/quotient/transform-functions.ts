@@ -157,7 +157,9 @@ function defineScale(module: ModuleBuilder, field: Field): void {
       return [
         value.setup,
         factor.setup,
-        reduce(arithmetic, columns, [], (limb, sum) => pair.store(scope.param(0).get, limb, sum)),
+        reduce(arithmetic, columns, [], (limb, sum) =>
+          pair.store(scope.param(0).get, limb, pair.narrow(sum)),
+        ),
       ]
     },
   })

@@ -136,6 +136,10 @@ export const v128 = {
   shuffle: (left: Code, right: Code, picks: readonly number[]): Code => [left, right, simd(0x0d), picks],
 } as const
 
+export const i32x4 = {
+  add: simdBinary(0xae),
+} as const
+
 export const i64x2 = {
   add: simdBinary(0xce),
   sub: simdBinary(0xd1),
