@@ -74,8 +74,10 @@ async function compareHashes(rounds: number): Promise<void> {
   say(`  ours           ${our.toFixed(0).padStart(7)} hashes/s  ${(1e6 / our).toFixed(1)} µs each`)
   say(`  poseidon-lite  ${their.toFixed(0).padStart(7)} hashes/s  ${(1e6 / their).toFixed(1)} µs each`)
   say(`  ratio          ${ratio.toFixed(1).padStart(7)}×`)
-  const seconds = 2 ** powBits / our
-  say(`An address of ${powBits} bits takes ${2 ** powBits} tries on average: ${seconds.toFixed(2)} s.`)
+  const perSecond = our / 2 ** powBits
+  say(
+    `An address of ${powBits} bits takes ${2 ** powBits} tries on average: ${(1 / perSecond).toFixed(2)} s, or ${perSecond.toFixed(2)} addresses a second and core.`,
+  )
 }
 
 async function mineAddresses(count: number): Promise<void> {
