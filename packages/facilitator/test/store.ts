@@ -30,7 +30,7 @@ const optionsOf = (steps: StepSettings, clock: Pick<Clock, 'now'>): StoreOptions
 })
 
 /** The ports of a store. */
-function portsOf(store: Store, clock: Clock, settings: StepSettings) {
+export function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   // Sleeps never end here, because the stopped clock would end every wait for a grant at once.
   const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
   const ledger = createStoreLedger({ store, clock: waits, settings, askerOf: () => undefined })
@@ -71,7 +71,10 @@ function onServer(url: string, options: StoreOptions): Store {
     id: '',
     report: { lines: 0, bytes: 0, tornBytes: 0 },
     isCopy: false,
+    closed: new AbortController().signal,
+    leases: { holder: 'this test', take: async (name) => (await opened).leases.take(name) },
     change: async (name, ...args) => (await opened).change(name, ...args),
+    changeUnder: async (fence, name, ...args) => (await opened).changeUnder(fence, name, ...args),
     ask: async (question) => (await opened).ask(question),
     figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
     close: async () => (await opened).close(),

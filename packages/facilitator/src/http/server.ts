@@ -127,6 +127,7 @@ const reasonByError: Record<string, ReasonCode> = {
   rpc_error: 'chain_unavailable',
   wrong_chain: 'chain_unavailable',
   journal_failed: 'storage_unavailable',
+  lease_lost: 'storage_unavailable',
 }
 
 const reasonByFastifyCode: Record<string, ReasonCode> = {

@@ -15,6 +15,7 @@ import type {
   OpenClaim,
   PayerMeans,
   Payment,
+  Released,
   ShallowBurns,
   SignedTransaction,
   UnmatchedBurn,
@@ -22,6 +23,8 @@ import type {
 
 /** The right to answer "success" for one payment, once. */
 export type Grant = {
+  /** Whether it surely is this caller's still. To be asked right before the answer is written. */
+  isHeld(): boolean
   /** The success answer reached the caller: the grant is used. */
   use(): Promise<void>
   /** The answer could not be written: the next caller may have the grant. */
@@ -72,7 +75,12 @@ export type Ledger = {
    * `kept` when nothing is claimed, or when the payment is accepted or was before a reorg: then its burn was
    * seen elsewhere.
    */
-  release(nonce: ChallengeNonce): Promise<'released' | 'kept'>
+  release(nonce: ChallengeNonce, why?: Released): Promise<'released' | 'kept'>
+  /**
+   * Claimed permits that no transaction carries: nobody has begun to burn them, or whoever did broke off. Other daemons
+   * leave theirs to the one that sends.
+   */
+  unsigned(): Promise<Interrupted['items']>
   /** Work that was under way when the last run of the daemon ended, before this run changed anything. */
   interrupted(): Promise<InterruptedWork>
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */

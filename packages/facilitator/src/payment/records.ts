@@ -1,5 +1,13 @@
 /** The records of a payment: everything known of it, in whichever store. */
-import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
+import type {
+  Address,
+  BaseUnits,
+  ChallengeNonce,
+  Payload,
+  Rejection,
+  TxHash,
+  UnixSeconds,
+} from '@svc-zerc20/protocol'
 
 /** An issued challenge: the facilitator's own record that every request is compared with. */
 export type Challenge = {
@@ -102,7 +110,12 @@ export type Payment = {
   readonly unmatched?: readonly UnmatchedBurn[]
   /** The payer lets the provider see it since then. */
   readonly disclosedAt?: UnixSeconds
+  /** Why the last claim ended without a burn. Whoever waits for it at another daemon is told. */
+  readonly released?: Released
 }
+
+/** A burn that did not happen. */
+export type Released = Omit<Rejection, 'ok'> & { readonly txHash?: TxHash | undefined }
 
 export type Claim = {
   readonly identity: string

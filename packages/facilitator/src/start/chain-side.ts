@@ -16,14 +16,19 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 export type ChainSide = {
   readonly rpc: JsonRpc
   readonly chain: ChainReader
+  /** The price of gas. */
+  readonly gasPrices: GasPrices
+  readonly deployment: Deployment
+  /** Makes the accounts that send, without anything under way. */
+  openSenders(): Senders
+}
+
+export type Senders = {
   readonly relayer: Relayer
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: Relayer | undefined
   /** Mints go through it, whichever account sends them. */
   readonly mintSender: MintSender
-  /** The price of gas. */
-  readonly gasPrices: GasPrices
-  readonly deployment: Deployment
 }
 
 /** A client of the node, and the reader. A node of another chain is refused. */
@@ -88,21 +93,21 @@ export async function openChainSide(deps: {
     report: telemetry.log,
     onHead: chain.sawHead,
   }
-  const relayer = createRelayer({ ...sending, account: secrets.relayer.reveal(), limits })
-  const minter =
-    secrets.minter &&
-    // No burns wait behind these mints, so nothing is kept back for burns.
-    createRelayer({
-      ...sending,
-      account: secrets.minter.reveal(),
-      limits: { ...limits, mintReserveGas: 0n },
-    })
   return {
     rpc,
     chain,
-    relayer,
-    minter,
-    mintSender: createMintSender({ relayer, minter }),
+    openSenders() {
+      const relayer = createRelayer({ ...sending, account: secrets.relayer.reveal(), limits })
+      const minter =
+        secrets.minter &&
+        // No burns wait behind these mints, so nothing is kept back for burns.
+        createRelayer({
+          ...sending,
+          account: secrets.minter.reveal(),
+          limits: { ...limits, mintReserveGas: 0n },
+        })
+      return { relayer, minter, mintSender: createMintSender({ relayer, minter }) }
+    },
     gasPrices,
     deployment: {
       chainId,

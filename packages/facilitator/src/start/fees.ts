@@ -15,7 +15,7 @@ import { createSentTransfers } from '../sending/fees/sent-transfers.js'
 import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
 import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
-import type { Parts } from './parts.js'
+import type { BackParts } from './parts.js'
 
 export type FeesSide = FeeControl & {
   /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
@@ -38,7 +38,7 @@ async function weiOf(
   return wei === 'late' ? undefined : wei
 }
 
-export function createFeesSide(parts: Parts): FeesSide {
+export function createFeesSide(parts: BackParts): FeesSide {
   const { config, profile, storage, chainSide, clock, telemetry } = parts
   const treasury = wireTreasuryRelayer(parts)
   const terms = {
@@ -90,7 +90,7 @@ export function createFeesSide(parts: Parts): FeesSide {
 const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
 /** The treasury's key has txNonces and a queue of its own. */
-function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: Parts): Relayer {
+function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: BackParts): Relayer {
   const { rpc, chain, gasPrices, deployment } = chainSide
   return createRelayer({
     rpc,
@@ -108,7 +108,7 @@ function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: P
 }
 
 function wireSweeper(
-  { config, chainSide, storage: { ledger }, clock, telemetry }: Parts,
+  { config, chainSide, storage: { ledger }, clock, telemetry }: BackParts,
   relayer: Relayer,
   terms: SweepTerms,
 ): Sweeper {
@@ -130,12 +130,13 @@ function wireSweeper(
 
 /** Undefined without a splitter. */
 function wireSplitter(
-  { config, chainSide, storage: { ledger }, clock, telemetry }: Parts,
+  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: BackParts,
   { minAmount, intervalMs }: SweepTerms,
 ): Splitter | undefined {
   const splitter = config.fee?.splitter
   if (splitter === undefined) return undefined
-  const { rpc, relayer, deployment } = chainSide
+  const { rpc, deployment } = chainSide
+  const { relayer } = senders
   const pace = { minAmount, intervalMs, retryMs }
   const { token } = deployment
   return createSplitter({

@@ -9,7 +9,7 @@ import { parseConfig } from '../config/config.js'
 import { paceOf, profileOf } from '../config/settings.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { createFinalization } from './finalization.js'
-import type { Parts } from './parts.js'
+import type { BackParts } from './parts.js'
 
 /** A daemon that signed a mint in its last run, on a chain that nobody may ask. */
 async function setup(profile: string, zerc20 = '', listen = '') {
@@ -31,14 +31,15 @@ async function setup(profile: string, zerc20 = '', listen = '') {
   const deps = {
     config,
     profile: profileOf(config),
-    chainSide: { rpc: {}, chain: {}, relayer, mintSender: relayer, deployment },
+    chainSide: { rpc: {}, chain: {}, deployment },
+    senders: { relayer, minter: undefined, mintSender: relayer },
     secrets: {},
     storage: { ledger },
     seed: new Uint8Array(32),
     clock,
     random: { bytes: (length: number) => new Uint8Array(length) },
     telemetry: { log: (event: LogEvent) => events.push(event) },
-  } as unknown as Parts
+  } as unknown as BackParts
   return { deps, events, resumed }
 }
 

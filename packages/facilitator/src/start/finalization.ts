@@ -26,8 +26,8 @@ import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
 import { createMintProofs } from '../proving/proofs.js'
 import { createMintSchedule } from '../store/ports/schedule.js'
-import type { ChainSide } from './chain-side.js'
-import type { Parts } from './parts.js'
+import type { ChainSide, Senders } from './chain-side.js'
+import type { BackParts } from './parts.js'
 
 /** How many transfers are minted now, or why none is: a proof of its own mints the payment, or its epoch is not over. */
 export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
@@ -50,13 +50,13 @@ export type Finalization = {
   close(): Promise<void>
 }
 
-export async function createFinalization(parts: Parts): Promise<Finalization> {
+export async function createFinalization(parts: BackParts): Promise<Finalization> {
   const { config, profile, chainSide, clock, telemetry } = parts
   const { ledger } = parts.storage
   const report = telemetry.log
   const minter = createMinter({
     rpc: chainSide.rpc,
-    sender: chainSide.mintSender,
+    sender: parts.senders.mintSender,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
   const resume = async () => {
@@ -165,7 +165,8 @@ function wireIndexer({ network }: Config): Indexer {
 /** The count of each epoch belongs to the account that sends our mints. */
 function wireBatchCounts(
   config: Config,
-  { rpc, mintSender }: Pick<ChainSide, 'rpc' | 'mintSender'>,
+  { rpc }: Pick<ChainSide, 'rpc'>,
+  { mintSender }: Senders,
   seed: Uint8Array,
 ): ReturnType<typeof createBatchCounts> {
   return createBatchCounts({
@@ -180,7 +181,7 @@ function wireBatchCounts(
 }
 
 function wireFinalize(
-  parts: Parts,
+  parts: BackParts,
   minter: Minter,
   {
     prover,
@@ -206,7 +207,7 @@ function wireFinalize(
     reread: createRereadBurn(chainSide),
     prove: createMintProofs(proving),
     batches: {
-      ...wireBatchCounts(config, chainSide, seed),
+      ...wireBatchCounts(config, chainSide, parts.senders, seed),
       found,
       mark,
       followedLeaves,

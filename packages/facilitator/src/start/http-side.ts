@@ -25,19 +25,16 @@ import { createServer, type PathGuard } from '../http/server.js'
 import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
-import type { FeesSide } from './fees.js'
-import type { Finalization } from './finalization.js'
-import type { Following } from './following.js'
+import { leaseLost } from '../store/lease.js'
 import type { HistorySide } from './history-side.js'
+import type { BackKeeper } from './keep-back.js'
 import type { Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
 
 type HttpSideDeps = Parts & {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
-  readonly finalization: Finalization
-  readonly following: Pick<Following, 'stuck'>
-  readonly fees: FeesSide
+  readonly keeper: Pick<BackKeeper, 'current' | 'isWorking'>
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
 }
@@ -124,20 +121,27 @@ function wireOperator(
     refused,
   }: { readonly issuance: Issuance; readonly guard: PathGuard; readonly refused: RefusedBooks },
 ): void {
-  const { config, storage, finalization, clock } = deps
-  const { rpc, relayer, minter, deployment } = deps.chainSide
+  const { config, storage, clock } = deps
+  const { current: back, isWorking } = deps.keeper
+  const working = () => {
+    if (!isWorking()) throw leaseLost()
+    return back()
+  }
+  const { rpc, deployment } = deps.chainSide
+  const { finalization, senders } = back()
   const { ledger, figures: journalFigures } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
     rpc,
-    relayer: relayer.address,
-    minter: minter?.address,
+    relayer: senders.relayer.address,
+    minter: senders.minter?.address,
     clock,
     onAnswer: (view) => clockWatch.saw({ ...view, localMs: clock.now() }),
   })
   const diskSpace =
     config.settlement.journal !== 'none' ? createDiskSpace(config.settlement.journal) : async () => undefined
   const finalizeOff = finalization.off
+  const { minter } = senders
   const readinessProbes = createReadinessProbes({
     ...deps,
     deployment,
@@ -157,7 +161,6 @@ function wireOperator(
     telemetry: deps.telemetry,
     profile: deps.profile,
     addresses: deps.addresses,
-    fees: deps.fees,
     clock,
     guard,
     issuance,
@@ -167,26 +170,33 @@ function wireOperator(
     finalizeOff,
     ledger,
     readiness,
-    relayer,
-    minter,
     journalFigures,
     refused,
+    // The back may be another one by the next question.
+    fees: {
+      view: () => back().fees.view(),
+      sweepNow: async (options) => (options.isDryRun ? back() : working()).fees.sweepNow(options),
+    },
+    relayer: { address: senders.relayer.address, queue: () => back().senders.relayer.queue() },
+    minter: minter && { address: minter.address, queue: () => back().senders.minter?.queue() ?? [] },
     chainId: deployment.chainId,
     startedAtMs: clock.now(),
     ledgerId: storage.id,
     token: deployment.tokenLabel,
     historyStats: () => storage.history?.stats(),
-    retryMint: finalization.retry,
-    closeEpoch: finalization.closeEpoch,
-    deciderWait: finalization.deciderWait,
+    retryMint: finalization.retry && (async (nonce) => back().finalization.retry?.(nonce)),
+    closeEpoch:
+      finalization.closeEpoch &&
+      (async (challenge) => (await working().finalization.closeEpoch?.(challenge)) ?? 'running'),
+    deciderWait: finalization.deciderWait && (() => back().finalization.deciderWait?.()),
     indexerStatus: finalization.indexerStatus,
     hours: createHourBooks({ books: ledger.books, clock, daysMax: limits.hoursDaysMax }),
     mintSettings: mintSettingsOf(config, minter !== undefined),
-    stuckTransfers: deps.following.stuck,
+    stuckTransfers: (countMax) => back().following.stuck(countMax),
     owed: createOwedBooks({
       ledger,
       clock,
-      waitOf: finalization.waitOf,
+      waitOf: finalization.waitOf && ((nonce) => back().finalization.waitOf?.(nonce)),
       few: limits.owedFewPayments,
       freshMs: limits.owedFreshMs,
     }),

@@ -4,7 +4,7 @@ import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import type { ChainSide } from './chain-side.js'
+import type { ChainSide, Senders } from './chain-side.js'
 import type { Storage } from './storage.js'
 
 export type Parts = {
@@ -18,3 +18,6 @@ export type Parts = {
   readonly random: { bytes(length: number): Uint8Array }
   readonly telemetry: Telemetry
 }
+
+/** For work under a lease: the storage is fenced by it, and the senders are its own. */
+export type BackParts = Parts & { readonly senders: Senders }

@@ -10,16 +10,15 @@ import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
-import { assertAccountsKnown } from '../store/known-accounts.js'
+import { createNews, createSharedBurns } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
+import { createBack } from './back.js'
 import { openChainSide } from './chain-side.js'
-import { createFeesSide } from './fees.js'
-import { createFinalization } from './finalization.js'
-import { createFollowing } from './following.js'
 import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
+import { type BackKeeper, keepBack } from './keep-back.js'
 import { createPaymentFlow } from './payment-flow.js'
 import { acceptCopy, openStorage } from './storage.js'
 
@@ -55,45 +54,48 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     storage.close().then(() => Promise.reject(error)),
   )
   const parts = { config, secrets, profile, storage, chainSide, seed, clock, random, telemetry }
-  const { relayer, minter, rpc, deployment } = chainSide
+  const { rpc, deployment } = chainSide
   const { id: ledgerId } = storage
-  const historySide = await acceptCopy(storage, rpc, log)
-    .then(() => assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy }))
-    .then(() => createHistorySide(parts))
-    .catch((error) => storage.close().then(() => Promise.reject(error)))
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
-  const flow = await createPaymentFlow(parts, addresses)
-  const finalization = await createFinalization(parts)
-  const following = createFollowing(parts)
-  const fees = createFeesSide(parts)
+  const news = createNews(storage.store.hints, clock, limits.sharedLookMs)
+  const burns = createSharedBurns({
+    here: () => (keeper.isWorking() ? keeper.current().burns : undefined),
+    ledger: storage.ledger,
+    news,
+    clock,
+  })
+  const flow = createPaymentFlow(parts, addresses, burns)
+  const keeper: BackKeeper = await keepBack({
+    leases: storage.store.leases,
+    make: (lease) => createBack(parts, flow, news, lease),
+    isCopy: storage.isCopy,
+    acceptCopy: () => acceptCopy(storage, rpc, log),
+    clock,
+    log,
+  }).catch((error) => storage.close().then(() => Promise.reject(error)))
+  const historySide = await createHistorySide(parts).catch((error) =>
+    storage.close().then(() => Promise.reject(error)),
+  )
 
-  await finalization.resumeMints()
-  await fees.resume()
-  if (profile.acceptsPayments) flow.resume.resumeTransactions()
-  await Promise.all([relayer.start(), minter?.start()])
-  if (profile.acceptsPayments) await flow.resume.restartClaims()
-
-  const app = createHttpSide({ ...parts, historySide, addresses, flow, finalization, following, fees })
+  const app = createHttpSide({ ...parts, historySide, addresses, flow, keeper })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
   const network = Network.format(deployment.chainId)
   const telling = new AbortController()
   tellState(app, log, clock, telling.signal, { url, network, profile: profile.name, ledgerId })
-  const loops = [finalization, following, fees]
-  for (const loop of loops) loop.startLoop()
+  keeper.start()
 
   return {
     url,
     network,
     async close() {
       telling.abort()
-      const drained = [app.close().finally(() => flow.drain()), ...loops.map((loop) => loop.close())]
+      const drained = [app.close().finally(keeper.drain)]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
         () => flow.close(),
         () => addresses.close(),
-        () => relayer.close(),
-        () => minter?.close(),
+        () => keeper.close(),
         () => rpc.close(),
         () => telemetry.close(),
         // Closed last: the parts above may still have something to record when they are cut off.

@@ -9,6 +9,7 @@ import type {
   DoneSweep,
   LateReason,
   Mint,
+  Released,
   SignedTransaction,
   Sweep,
   UnmatchedBurn,
@@ -42,7 +43,7 @@ export type LedgerEvent =
     } & Named)
   /** A transaction with burns is signed. The relayer may send it once this event is durable. */
   | ({ readonly event: 'burn_signed' } & Signed)
-  | ({ readonly event: 'claim_released' } & Named)
+  | ({ readonly event: 'claim_released'; readonly why?: Released } & Named)
   | ({ readonly event: 'payment_accepted'; readonly burn: Burn } & Named)
   /** A reorg took the accepted burn away. */
   | ({ readonly event: 'payment_demoted' } & Named)

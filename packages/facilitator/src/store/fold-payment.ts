@@ -1,7 +1,7 @@
 /** The change that an event makes to its payment. A plain function: at run time and in a replay it gives the same. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { payerOf } from '../payment/listing.js'
-import type { Claim, Payment } from '../payment/records.js'
+import type { Claim, Payment, Released } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'
 
 /** Events that change one payment. */
@@ -26,13 +26,13 @@ export type PaymentEvent = Extract<
 export function fold(payment: Payment, event: PaymentEvent, at: UnixSeconds): Payment {
   switch (event.event) {
     case 'payment_claimed':
-      return payment.accepted ? payment : { ...payment, claim: claimOf(event) }
+      return payment.accepted ? payment : claimed(payment, claimOf(event))
     case 'burn_signed':
       return payment.claim
         ? { ...payment, claim: { ...payment.claim, txHash: event.transaction.hash } }
         : payment
     case 'claim_released':
-      return payment.accepted ? payment : released(payment)
+      return payment.accepted ? payment : released(payment, event.why)
     case 'payment_accepted':
       return payment.accepted ? payment : accepted(payment, { burn: event.burn, at })
     case 'payment_demoted':
@@ -67,8 +67,12 @@ function claimOf({
   return { identity, ticketed, ...of }
 }
 
-function released({ claim: _, demoted: __, ...rest }: Payment): Payment {
-  return rest
+function claimed({ released: _, ...payment }: Payment, claim: Claim): Payment {
+  return { ...payment, claim }
+}
+
+function released({ claim: _, demoted: __, ...rest }: Payment, why: Released | undefined): Payment {
+  return why ? { ...rest, released: why } : rest
 }
 
 function accepted(payment: Payment, by: NonNullable<Payment['accepted']>): Payment {

@@ -5,9 +5,11 @@
 import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { apply, type KeepSigned } from './apply.js'
 import type { LedgerEvent } from './events.js'
+import { type Fence, leaseLost } from './lease.js'
 import type { Rows } from './rows/rows.js'
 import type { Step } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
+import { holdSteps } from './steps/hold-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
 import { scheduleSteps } from './steps/schedule-steps.js'
 import type { StepContext, StepSettings } from './steps/step-context.js'
@@ -21,12 +23,14 @@ export const steps: typeof ledgerSteps &
   typeof transferSteps &
   typeof operatorSteps &
   typeof scheduleSteps &
+  typeof holdSteps &
   typeof doubtSteps = {
   ...ledgerSteps,
   ...sweepSteps,
   ...transferSteps,
   ...operatorSteps,
   ...scheduleSteps,
+  ...holdSteps,
   ...doubtSteps,
 }
 export type Steps = typeof steps
@@ -37,7 +41,13 @@ export type StepArgs<Name extends StepName> =
 export type StepResult<Name extends StepName> = ReturnType<Steps[Name]> extends Step<infer T> ? T : never
 
 /** A step that waits, and the time at which it was asked for. */
-export type Request = { readonly name: StepName; readonly args: readonly unknown[]; readonly nowMs: number }
+export type Request = {
+  readonly name: StepName
+  readonly args: readonly unknown[]
+  readonly nowMs: number
+  /** The lease under which the step is made. */
+  readonly fence?: Fence | undefined
+}
 
 export type Reply = { readonly value: unknown } | { readonly error: unknown }
 
@@ -53,11 +63,13 @@ export function* asOneStep(
     readonly applied: number
     readonly settings: GroupSettings
     readonly rows: Rows
+    /** The terms of the leases, and the time, as all daemons of this store know them. */
+    readonly shared?: { readonly terms: Readonly<Record<string, number>>; readonly nowMs: number }
     /** Hears of each event, in order. */
     readonly onEvent?: (at: UnixSeconds, json: string) => void
   },
 ): Step<{ readonly replies: readonly Reply[]; readonly applied: number }> {
-  const { settings, rows, onEvent } = deps
+  const { settings, rows, shared, onEvent } = deps
   let { applied } = deps
   /** Events that were begun, and may have changed rows. */
   let begun = 0
@@ -71,10 +83,15 @@ export function* asOneStep(
   }
 
   const replies: Reply[] = []
-  for (const { name, args, nowMs } of requests) {
+  for (const { name, args, nowMs, fence } of requests) {
+    if (fence && shared?.terms[fence.name] !== fence.term) {
+      replies.push({ error: leaseLost() })
+      continue
+    }
     const now = Math.floor(nowMs / 1000) as UnixSeconds
     const context: StepContext = {
       now,
+      sharedMs: shared?.nowMs ?? nowMs,
       settings: settings.steps,
       rows,
       record: (event) => record(now, event),

@@ -13,6 +13,7 @@ import type { EngineFigures } from './engine/engine.js'
 import type { AccountName, Binding, KnownAccount } from './events.js'
 import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
 import { keepMark, type Mark } from './journal/mark.js'
+import type { Lease } from './lease.js'
 import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
 import { createStoreBooks } from './ports/operator-questions.js'
@@ -22,7 +23,7 @@ import { openPostgres } from './postgres/open-postgres.js'
 import { slots } from './rows/transaction-rows.js'
 import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
-import { openHere, openInThread, type Store } from './store.js'
+import { openHere, openInThread, type Store, under } from './store.js'
 
 export type OpenLedger = {
   /** Tells this ledger from every other one, also of the same treasury. */
@@ -32,6 +33,8 @@ export type OpenLedger = {
   readonly issued: IssuedStore
   readonly ready: AddressStore
   readonly pause: PauseMemory
+  /** What work under a lease changes the ledger by. */
+  under(lease: Lease): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
   /** Figures of the journal. Undefined without one. */
   figures(): EngineFigures | undefined
   /** It may be older than what happened: `acceptCopy` comes before anything else. */
@@ -112,19 +115,25 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     throw error
   }
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
-  const ledger = createStoreLedger({
-    store,
-    clock,
-    settings,
-    askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
-  })
+  const portsOn = (on: Store) => {
+    const ledger = createStoreLedger({
+      store: on,
+      clock,
+      settings,
+      askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
+    })
+    return {
+      store: on,
+      ledger: { ...ledger, books: createStoreBooks(on, at) },
+      issued: createIssuedStore(on),
+    }
+  }
   const paused = (await store.ask(readSetting<Pause | null>(pauseSetting))) ?? undefined
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
   return {
     id: store.id,
-    store,
-    ledger: { ...ledger, books: createStoreBooks(store, at) },
-    issued: createIssuedStore(store),
+    ...portsOn(store),
+    under: (lease) => portsOn(under(store, lease)),
     ready: createReadyAddresses(store),
     pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
     isCopy: store.isCopy,
@@ -146,6 +155,7 @@ const pauseSetting = 'pause'
 /** Nothing more is written once another daemon has taken the lock. */
 const heldBy = (lock: JournalLock, store: Store): Store => ({
   ...store,
+  // Nobody else reaches it, so nothing is done under a lease with a term.
   async change(name, ...args) {
     try {
       lock.assertHeld()

@@ -118,9 +118,14 @@ CREATE TABLE history_file (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT N
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
 `
 
-/** Several daemons can reach one PostgreSQL server. A lease says whose work something is; its term grows with each holder. */
-const leases = `
+/** What several daemons have to tell each other who share one PostgreSQL server. */
+const shared = `
+-- Whose work something is. The term grows with each holder.
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
+-- The daemons that live.
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL);
+-- Callers that hold the grant of a payment, and have not been answered yet.
+CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
 `
 
 const sqliteTypes = {
@@ -152,6 +157,6 @@ export type Dialect = { readonly tables: string; inTypes(text: string): readonly
 
 export const sqlite: Dialect = { tables, inTypes: (text) => inTypes(text, sqliteTypes) }
 export const postgres: Dialect = {
-  tables: `${tables}${leases}`,
+  tables: `${tables}${shared}`,
   inTypes: (text) => inTypes(text, postgresTypes),
 }

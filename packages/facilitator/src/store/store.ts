@@ -6,20 +6,39 @@ import { errorOf, type FromEngine, type ToEngine, threadFile } from './engine/en
 import { databaseOf } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
 
-import type { StepArgs, StepName, StepResult } from './group.js'
+import type { Request, StepArgs, StepName, StepResult } from './group.js'
+import { type Fence, type Lease, type Leases, ownLeases } from './lease.js'
 import type { Step } from './sql.js'
 import { createWaiting } from './waiting.js'
 
 export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
+  readonly leases: Leases
   /**
    * Runs a step. Resolves when its outcome is durable; throws `SvcError('journal_failed')` when the disk refuses, or does
    * not answer in time. Then the step may still happen: the same payload again gets the answer.
    */
   change<Name extends StepName>(name: Name, ...args: StepArgs<Name>): Promise<StepResult<Name>>
+  /** The same for a step under a lease. Throws `SvcError('lease_lost')` once another daemon holds it. */
+  changeUnder<Name extends StepName>(
+    fence: Fence,
+    name: Name,
+    ...args: StepArgs<Name>
+  ): Promise<StepResult<Name>>
   ask<T>(question: Step<T>): Promise<T>
+  /** Hears that another daemon may have changed something. Absent where there can be none. */
+  readonly hints?: Hints
   figures(): EngineFigures
+  /** Aborted when it is closed. */
+  readonly closed: AbortSignal
   close(): Promise<void>
 }
+
+/** Gives the way to stop listening. */
+export type Hints = (listener: () => void) => () => void
+
+/** The store for work under a lease. */
+export const under = (store: Store, { fence }: Lease): Store =>
+  fence ? { ...store, change: (name, ...args) => store.changeUnder(fence, name, ...args) } : store
 
 export type StoreOptions = EngineOptions & {
   readonly clock: Pick<Clock, 'now'>
@@ -31,28 +50,38 @@ export type StoreOptions = EngineOptions & {
 /** A store whose engine runs in this thread: one in memory, or one whose disk may make everybody wait. */
 export function openHere({ clock, onFailure, ...options }: StoreOptions): Store {
   const engine = openEngine(options, onFailure)
-  return closable({
+  return asStore({
     ...engine,
-    async change(name, ...args) {
-      const [reply] = engine.run([{ name, args, nowMs: clock.now() }])
+    leases: ownLeases,
+    async run(request) {
+      const [reply] = engine.run([{ ...request, nowMs: clock.now() }])
       if (!reply || 'error' in reply) throw reply?.error
-      return reply.value as never
+      return reply.value
     },
     ask: async (question) => engine.connection.run(question),
     close: async () => engine.close(),
   })
 }
 
+type Runner = Omit<Store, 'change' | 'changeUnder' | 'closed'> & {
+  run(request: Omit<Request, 'nowMs'>): Promise<unknown>
+}
+
 /** A closed store refuses steps, and may be closed again. */
-export function closable(store: Store): Store {
+export function asStore({ run, ...store }: Runner): Store {
   let closing: Promise<void> | undefined
+  const closed = new AbortController()
+  const runOpen = async (request: Omit<Request, 'nowMs'>): Promise<never> => {
+    if (closing) throw new SvcError('journal_failed', 'the ledger is closed')
+    return (await run(request)) as never
+  }
   return {
     ...store,
-    async change(name, ...args) {
-      if (closing) throw new SvcError('journal_failed', 'the ledger is closed')
-      return store.change(name, ...args)
-    },
+    closed: closed.signal,
+    change: (name, ...args) => runOpen({ name, args }),
+    changeUnder: (fence, name, ...args) => runOpen({ name, args, fence }),
     close() {
+      closed.abort()
       closing ??= store.close()
       return closing
     },
@@ -87,13 +116,14 @@ export async function openInThread({
   })
   const reader: Connection = openSqlite(databaseOf(options.path), { isReader: true })
   const { id, report, isCopy } = opened
-  return closable({
+  return asStore({
     id,
     report,
     isCopy,
-    change(name, ...args) {
-      send({ kind: 'step', request: { name, args, nowMs: clock.now() } })
-      return waiting.add() as Promise<never>
+    leases: ownLeases,
+    run(request) {
+      send({ kind: 'step', request: { ...request, nowMs: clock.now() } })
+      return waiting.add()
     },
     ask: async (question) => reader.run(question),
     figures: () => figures,

@@ -33,6 +33,14 @@ export const logEvents = {
     { seconds: field<number>('how long it was waited for') },
   ),
   'facilitator.stopped': info('The daemon ended normally.'),
+  'work.taken': info('This daemon sends, follows, mints and sweeps from now on.', {
+    term: optional<number>('grows with each daemon that takes the work; absent where there can be only one'),
+  }),
+  'work.elsewhere': info(
+    'Another daemon sends, follows, mints and sweeps. This one serves, and takes over if need be.',
+  ),
+  'work.lost': warn('This daemon did not answer for too long, and another one has taken its work over.'),
+  'work.failed': warn('The work could not be taken up, or put down. It is tried again.', { err }),
   'decider.ready': info('`svc-facilitator decide` listens.', { url: listening.url }),
   'log.repeated': warn(
     'Sums up repeated failures of one kind that were not written one by one. The first one was written with its ' +

@@ -19,8 +19,8 @@ export async function probeStorage(
   }
   if (!isAlone) return []
   try {
-    const { events, holder, migrations = [] } = await peekPostgres({ url, password })
-    const held = holder === undefined ? '' : `; ${holder} writes it`
+    const { events, daemons, migrations = [] } = await peekPostgres({ url, password })
+    const held = daemons.length === 0 ? '' : `; in use by ${daemons.join(', ')}`
     const old = migrations.map(({ what }) => `; a start changes its tables: ${what}`).join('')
     return [
       ok(

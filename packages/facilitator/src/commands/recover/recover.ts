@@ -2,7 +2,13 @@
 import { availableParallelism } from 'node:os'
 import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
 import { readBlockAt } from '@svc-zerc20/evm'
-import { type ChallengeNonce, SvcError, textTable, type UnixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  SvcError,
+  textTable,
+  type UnixSeconds,
+} from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { deriveSeed } from '@svc-zerc20/zk'
 import { createDeriveAddress } from '../../addresses/address-maker.js'
@@ -15,6 +21,7 @@ import type { Secrets } from '../../config/secrets/secrets.js'
 import type { Mintable } from '../../payment/finalize/ports.js'
 import { type ChainSide, openChainSide } from '../../start/chain-side.js'
 import { wireVerifier } from '../../start/finalization.js'
+import { inUse, workLease } from '../../start/keep-back.js'
 import { acceptCopy, openStorage, type Storage } from '../../start/storage.js'
 import { readMark } from '../../store/journal/mark.js'
 import { assertAccountsKnown } from '../../store/known-accounts.js'
@@ -41,6 +48,8 @@ export type RecoverOptions = {
 type Recovery = RecoverOptions & {
   readonly storage: Storage
   readonly chainSide: ChainSide
+  /** The account that sends burns. */
+  readonly relayer: Address
   readonly seed: Uint8Array
   readonly telemetry: Telemetry
 }
@@ -64,14 +73,24 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    const { relayer, minter, rpc } = chainSide
+    const { relayer, minter } = chainSide.openSenders()
+    const { rpc } = chainSide
     try {
+      if (!(await storage.store.leases.take(workLease))) throw inUse()
       await acceptCopy(storage, rpc, log)
       await assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
       const ledgerIds = [...new Set([...options.ledgerIds, ...made])]
-      return await find({ ...options, ledgerIds, storage, chainSide, seed, telemetry })
+      return await find({
+        ...options,
+        ledgerIds,
+        storage,
+        chainSide,
+        seed,
+        telemetry,
+        relayer: relayer.address,
+      })
     } finally {
       relayer.close()
       minter?.close()
@@ -106,7 +125,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
       ...recovery.powBits,
       ...Array.from({ length: zerc20.pow_bits }, (_, i) => zerc20.pow_bits - 1 - i),
     ],
-    relayer: chainSide.relayer.address,
+    relayer: recovery.relayer,
     areMinted: mintedBy(recovery),
     treasury: settlement.treasury,
     minedAt,

@@ -56,6 +56,7 @@ describe('POST /settle', () => {
   it('the grant is used once the answer was written, and only once', async () => {
     const ends: string[] = []
     const grant: Grant = {
+      isHeld: () => true,
       use: async () => void ends.push('used'),
       giveBack: async () => void ends.push('given back'),
     }
@@ -67,6 +68,7 @@ describe('POST /settle', () => {
 
   it('a grant whose use cannot be recorded is told to the operator', async () => {
     const grant: Grant = {
+      isHeld: () => true,
       use: () => Promise.reject(new Error('disk full')),
       giveBack: async () => undefined,
     }

@@ -252,6 +252,11 @@ export const paymentRoutes = [
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
       if (!presented.ok) return presented
       const { response, grant } = await deps.settle(presented.value, presented.payment)
+      if (grant?.isHeld() === false) {
+        // This daemon was stopped meanwhile, and another may answer by now.
+        await grant.giveBack()
+        return reject('pending_burn')
+      }
       if (grant) useGrantOnceWritten(request, reply, grant, deps.onGrantFailure)
       return withStatus(reply, response.errorReason).send(response)
     },

@@ -13,8 +13,8 @@ import {
 import type { Ledger } from '../ledger-port.js'
 import type { SettleAnswer } from '../ports.js'
 import type { Payment } from '../records.js'
-import type { Burns } from './burns.js'
 import type { Refuse } from './refusals.js'
+import type { SettleBurns } from './shared-burns.js'
 
 /**
  * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
@@ -23,7 +23,7 @@ import type { Refuse } from './refusals.js'
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
   readonly ledger: Pick<Ledger, 'find' | 'takeGrant'>
-  readonly burns: Pick<Burns, 'watch'>
+  readonly burns: Pick<SettleBurns, 'watch'>
   readonly refuse: Refuse
   readonly receiptPollMs: number
 }) {

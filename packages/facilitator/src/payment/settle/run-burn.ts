@@ -3,7 +3,7 @@ import { backOffMs, type Rejection, SvcError, type TxHash } from '@svc-zerc20/pr
 import { demote } from '../demote.js'
 import type { Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
-import type { Burn, Challenge, Interrupted } from '../records.js'
+import type { Burn, Challenge, Interrupted, Released } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
 
@@ -59,7 +59,7 @@ export function createRunBurn(deps: RunBurnDeps) {
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn)
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
-      if ((await ledger.release(nonce)) === 'kept') return endKept(item, outcome)
+      if ((await ledger.release(nonce, releasedBy(outcome))) === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
       return outcome
@@ -78,6 +78,12 @@ export function createRunBurn(deps: RunBurnDeps) {
     },
   }
 }
+
+const releasedBy = ({ rejection, txHash }: BurnOutcome & { kind: 'failed' }): Released => ({
+  reason: rejection.reason,
+  message: rejection.message,
+  txHash,
+})
 
 async function accept(
   { ledger, report }: Pick<RunBurnDeps, 'ledger' | 'report'>,

@@ -13,9 +13,9 @@ import type { Deployment, SettleAnswer } from '../ports.js'
 import type { Challenge, PayerMeans, Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import { createAnswerClaimed, knownHash } from './answer-claimed.js'
-import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 import { createRefusals } from './refusals.js'
+import type { SettleBurns } from './shared-burns.js'
 
 /** `payment` is the ledger's record of the challenge that is paid; absent when the ledger knows none. */
 export type Settle = (
@@ -27,7 +27,7 @@ export function createSettle(deps: {
   deployment: Deployment
   examine: Examine
   ledger: Ledger
-  burns: Burns
+  burns: SettleBurns
   report: Report
   receiptPollMs: number
 }): Settle {
@@ -35,6 +35,9 @@ export function createSettle(deps: {
   const network = Network.format(deps.deployment.chainId)
   const { refuse, refuseTransfer, refuseLate } = createRefusals({ network, examine, ledger, report })
   const answerClaimed = createAnswerClaimed({ ...deps, network, refuse })
+
+  const isUnderWay = ({ kind, challengeNonce }: Payload.Payload) =>
+    kind === 'permit' && burns.isUnderWay(challengeNonce)
 
   async function settlePermit(
     challenge: Challenge,
@@ -85,9 +88,7 @@ export function createSettle(deps: {
       case 'expired':
         return refuseLate(standing.payment.challenge, payload)
       case 'claimed':
-        if (standing.payment.accepted || burns.isUnderWay(payload.challengeNonce)) {
-          return answerClaimed(payload, standing.ticketed)
-        }
+        if (standing.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, standing.ticketed)
         break
       case 'unclaimed':
         break

@@ -18,7 +18,7 @@ import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
-import { type Slot, slots } from '../rows/transaction-rows.js'
+import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
@@ -155,6 +155,19 @@ export function* interrupted(): Step<InterruptedWork> {
     transfers,
     mints: yield* interruptedMints(),
   }
+}
+
+/** Claimed permits that no transaction carries. */
+export function* unsignedClaims(): Step<Interrupted['items']> {
+  const rows = yield sql`
+    SELECT payment.record AS payment, permit.record AS permit FROM payment JOIN permit ON permit.nonce = payment.nonce
+    WHERE stage = 'claimed'
+      AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = payment.nonce AND ${isOf('burn')})
+    ORDER BY payment.id`
+  return rows.map((row) => ({
+    challenge: decode<Payment>(row.payment).challenge,
+    payload: permitIn(row.permit),
+  }))
 }
 
 function* claimsUnderWay(): Step<{

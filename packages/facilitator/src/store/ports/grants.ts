@@ -1,21 +1,48 @@
 /** Grants: one success for each accepted payment. A caller holds the grant, and uses it once its answer was written. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { limits } from '../../config/limits.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Accepted } from '../../payment/records.js'
+
+/** Keeps callers at other daemons off. */
+export type Holds = {
+  /** The burn that paid, once this daemon holds the grant. */
+  take(nonce: ChallengeNonce): Promise<Accepted | 'used' | 'held' | 'not_accepted'>
+  end(nonce: ChallengeNonce): Promise<void>
+}
 
 export function createGrants(deps: {
   readonly find: Ledger['find']
   /** Records that the answers of these payments were written. */
   readonly use: (nonces: readonly ChallengeNonce[]) => Promise<void>
   readonly clock: Pick<Clock, 'sleep'>
+  /** Absent where no other daemon can reach the store. */
+  readonly holds: Holds | undefined
+  /** Aborted once nothing can be recorded any more. */
+  readonly closed: AbortSignal
 }): Pick<Ledger, 'find' | 'takeGrant'> {
-  const { find, use, clock } = deps
-  /** Grants that a caller holds, each with the callers that wait for it, in order. */
+  const { find, use, clock, holds, closed } = deps
+  /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   /** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
   const unrecorded = new Set<ChallengeNonce>()
 
+  async function recordUsed(): Promise<void> {
+    const nonces = [...unrecorded]
+    await use(nonces)
+    for (const each of nonces) unrecorded.delete(each)
+  }
+
+  async function recordLater(): Promise<void> {
+    while (unrecorded.size > 0 && !closed.aborted) {
+      await clock.sleep(limits.sharedLookMs, closed)
+      await recordUsed().catch(() => undefined)
+    }
+  }
+
   function hold(nonce: ChallengeNonce): Grant {
+    const until = performance.now() + limits.grantHoldMs / 2
     held.set(nonce, [])
     const letGo = () => {
       const line = held.get(nonce)
@@ -23,31 +50,44 @@ export function createGrants(deps: {
       for (const next of line ?? []) next()
     }
     return {
+      isHeld: () => !holds || performance.now() < until,
       async use() {
         if (!held.has(nonce)) return
         unrecorded.add(nonce)
         letGo()
-        const nonces = [...unrecorded]
-        await use(nonces)
-        for (const each of nonces) unrecorded.delete(each)
+        await recordUsed().catch((error) => {
+          // Another daemon would serve it again once the hold has run out.
+          if (holds) void recordLater()
+          throw error
+        })
       },
       async giveBack() {
-        if (held.has(nonce)) letGo()
+        if (!held.has(nonce)) return
+        try {
+          await holds?.end(nonce)
+        } finally {
+          letGo()
+        }
       },
     }
+  }
+
+  async function lookHere(nonce: ChallengeNonce): ReturnType<Holds['take']> {
+    const { granted, accepted } = (await find(nonce)) ?? { granted: false }
+    return granted ? 'used' : (accepted ?? 'not_accepted')
   }
 
   /** Holds the grant first and looks then, so that nobody uses it in between. */
   async function take(nonce: ChallengeNonce): ReturnType<Ledger['takeGrant']> {
     if (unrecorded.has(nonce)) return 'used'
     const grant = hold(nonce)
-    const { granted, accepted } = (await find(nonce).catch(async (error) => {
+    const found = await (holds?.take ?? lookHere)(nonce).catch(async (error) => {
       await grant.giveBack()
       throw error
-    })) ?? { granted: false }
-    if (accepted && !granted) return { ...grant, accepted }
+    })
+    if (typeof found === 'object') return { ...grant, accepted: found }
     await grant.giveBack()
-    return granted ? 'used' : 'not_accepted'
+    return found
   }
 
   return {
@@ -64,8 +104,11 @@ export function createGrants(deps: {
       try {
         for (;;) {
           const line = held.get(nonce)
-          if (!line) return await take(nonce)
-          const ended = new Promise<void>((resolve) => line.push(resolve))
+          const taken = line ? 'held' : await take(nonce)
+          if (taken !== 'held') return taken
+          const ended = line
+            ? new Promise<void>((resolve) => line.push(resolve))
+            : clock.sleep(limits.sharedLookMs, waited.signal)
           if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
         }
       } finally {

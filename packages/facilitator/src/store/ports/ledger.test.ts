@@ -187,7 +187,13 @@ describe('accept and grant', () => {
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
     const forever = new Promise<void>(() => undefined)
-    const slow = createGrants({ find: ledger.find, use: () => forever, clock: movableClock() })
+    const slow = createGrants({
+      find: ledger.find,
+      use: () => forever,
+      clock: movableClock(),
+      holds: undefined,
+      closed: new AbortController().signal,
+    })
     const grant = await slow.takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     expect((await slow.find(nonce))?.granted).toBe(false)

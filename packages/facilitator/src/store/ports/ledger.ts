@@ -18,8 +18,9 @@ import {
   openDistributions,
   openSweeps,
   swept,
+  unsignedClaims,
 } from './flow-questions.js'
-import { createGrants } from './grants.js'
+import { createGrants, type Holds } from './grants.js'
 
 /** Rows that are read in one go from a list without an end. */
 const rowsAtOnce = 256
@@ -51,7 +52,8 @@ export function createStoreLedger({
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
     claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
     openClaims: (payer) => ask(openClaims(payer)),
-    release: (nonce) => change('release', nonce),
+    release: (nonce, why) => change('release', nonce, why),
+    unsigned: () => ask(unsignedClaims()),
     interrupted: () => ask(interrupted()),
     recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
     accept: (nonce, burn) => change('accept', nonce, burn),
@@ -75,7 +77,13 @@ export function createStoreLedger({
     finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
     recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
-    ...createGrants({ find, use: (nonces) => change('useGrants', nonces), clock }),
+    ...createGrants({
+      find,
+      use: (nonces) => change('useGrants', nonces, store.leases.holder),
+      closed: store.closed,
+      clock,
+      holds: store.leases.holder === undefined ? undefined : holdsOf(store, store.leases.holder),
+    }),
 
     feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
@@ -88,6 +96,11 @@ export function createStoreLedger({
     openDistributions: () => ask(openDistributions()),
   }
 }
+
+const holdsOf = ({ change }: Store, holder: string): Holds => ({
+  take: (nonce) => change('takeHold', nonce, holder),
+  end: (nonce) => change('endHold', nonce, holder),
+})
 
 const askerBytes = 16
 

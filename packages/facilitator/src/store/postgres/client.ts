@@ -3,6 +3,7 @@ import { createSerial, type Secret, SvcError } from '@svc-zerc20/protocol'
 import postgres from 'postgres'
 import { type Migration, migrations } from '../migrate.js'
 import type { Query, Row, Step, Value } from '../sql.js'
+import type { Hints } from '../store.js'
 
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
@@ -24,6 +25,8 @@ export type Client = {
   read<T>(work: (send: Send) => Promise<T>): Promise<T>
   /** Those of the tables that are known here. */
   readonly migrations: readonly Migration[]
+  /** Hears what others tell in a channel, and, after a pause in which nothing could be heard, that there was one. */
+  listen(channel: string): Promise<Hints>
   close(): Promise<void>
 }
 
@@ -47,11 +50,24 @@ export function connect(database: Database, patience = short): Client {
     createPool(database, patience, readersMax, isOfTheWay),
   ]
   const inTurn = createSerial()
+  const ear = openConnections(database, patience, 1)
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
     migrations: database.migrations ?? migrations,
-    close: () => Promise.all([writer.close(), readers.close()]).then(() => undefined),
+    async listen(channel) {
+      const listeners = new Set<() => void>()
+      const tell = () => {
+        for (const listener of listeners) listener()
+      }
+      await ear.listen(channel, tell, tell)
+      return (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      }
+    },
+    close: () =>
+      Promise.all([writer.close(), readers.close(), ear.end({ timeout: 1 })]).then(() => undefined),
   }
 }
 
@@ -61,30 +77,32 @@ const isOfTheWay = (error: unknown): boolean => {
   return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
 }
 
+const openConnections = ({ url, password }: Database, patience: Patience, max: number) =>
+  postgres(url, {
+    max,
+    ...(password && { password: () => password.reveal() }),
+    connect_timeout: connectSeconds,
+    onnotice: () => undefined,
+    // We ask for no arrays, so their types need not be looked up.
+    fetch_types: false,
+    // Numbers of 64 bits: ids, times and block numbers, all far below 2^53.
+    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+    connection: {
+      application_name: 'svc-facilitator',
+      statement_timeout: patience.statementMs,
+      idle_in_transaction_session_timeout: patience.restMs,
+      default_transaction_read_only: true,
+      bytea_output: 'hex',
+    },
+  })
+
 function createPool(
-  { url, password }: Database,
+  database: Database,
   patience: Patience,
   connections: number,
   isBroken: (error: unknown) => boolean,
 ) {
-  const open = () =>
-    postgres(url, {
-      max: connections,
-      ...(password && { password: () => password.reveal() }),
-      connect_timeout: connectSeconds,
-      onnotice: () => undefined,
-      // We ask for no arrays, so their types need not be looked up.
-      fetch_types: false,
-      // Numbers of 64 bits: ids, times and block numbers, all far below 2^53.
-      types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-      connection: {
-        application_name: 'svc-facilitator',
-        statement_timeout: patience.statementMs,
-        idle_in_transaction_session_timeout: patience.restMs,
-        default_transaction_read_only: true,
-        bytea_output: 'hex',
-      },
-    })
+  const open = () => openConnections(database, patience, connections)
   let pool = open()
   let isClosed = false
   return {

@@ -58,4 +58,36 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       await second.close()
     }
   })
+
+  it('a payment goes from daemon to daemon: challenged at one, verified at another, settled at a third', async () => {
+    const daemons = await Promise.all([start(), start(), start()])
+    try {
+      const sending = daemons.filter(({ reported }) => reported('work.taken').length > 0)
+      expect(sending).toHaveLength(1)
+      const [idle, other] = daemons.filter((daemon) => !sending.includes(daemon))
+      if (!idle || !other) throw new Error('three daemons')
+      const offer = await idle.challenge()
+      const permit = bodyOf(offer, await net.permitFor(offer, payer))
+      expect(await other.post('/verify', permit)).toMatchObject({ isValid: true })
+      // Both wait for the burn of the third, and one of them is served.
+      const answers = await Promise.all([idle.post('/settle', permit), other.post('/settle', permit)])
+      expect(answers.filter(({ success }) => success === true)).toHaveLength(1)
+      for (const daemon of daemons) {
+        expect(await daemon.post('/settle', permit)).toMatchObject({ errorReason: 'already_accepted' })
+      }
+      expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
+    } finally {
+      await Promise.all(daemons.map(({ close }) => close()))
+    }
+  })
+
+  it('when the sender ends, another one takes its work up, with what was claimed and not signed', async () => {
+    const [first, second] = [await start(), await start()]
+    const offer = await second.challenge()
+    const permit = bodyOf(offer, await net.permitFor(offer, payer))
+    await first.close()
+    expect(await second.post('/settle', permit)).toMatchObject({ success: true })
+    expect(second.reported('work.taken')).toHaveLength(1)
+    await second.close()
+  })
 })

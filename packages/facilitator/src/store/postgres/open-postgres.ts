@@ -1,14 +1,13 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
-import { hostname } from 'node:os'
 import { SvcError } from '@svc-zerc20/protocol'
 import { asOneStep, type GroupSettings, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
 import { createRows } from '../rows/rows.js'
 import { type Row, sql } from '../sql.js'
-import { closable, type Store, type StoreOptions } from '../store.js'
+import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
-import { type Lease, takeLease } from './lease.js'
+import { createLeases } from './leases.js'
 import { lacked, prepareSchema } from './prepare-schema.js'
 import { type InLedger, inLedger } from './transaction.js'
 
@@ -20,18 +19,21 @@ export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs
 /** Steps of one transaction, which nobody else can write beside. */
 const groupMax = 200
 
-/** Throws `SvcError('journal_locked')` while another daemon writes there, and `journal_newer` for a newer schema. */
+const hintChannel = 'svc_ledger'
+/** Without rows of its own, so that nobody waits for its answer. */
+const hint = sql`NOTIFY svc_ledger`
+
+/** Throws `SvcError('journal_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, onFailure, waitMs, isAccepted = false } = options
   const client = connect(options.database)
   try {
     if ((await lacked(client))?.length !== 0) await prepareSchema(options.database)
+    const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
-    const lease = await takeLease(client, `${hostname()} (process ${process.pid})`, health)
-    const [ledger] = await client
-      .read((send) => send(sql`SELECT id, applied, state FROM ledger`))
-      .catch((error) => lease.release().then(() => Promise.reject(error)))
-    const writer = createWriter(client, lease, health, options.settings, ledger?.applied)
+    const writer = createWriter(client, health, options.settings, ledger?.applied)
+    const leases = createLeases(client, health)
+    const hints = await client.listen(hintChannel)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
     let working: Promise<void> | undefined
@@ -39,30 +41,29 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       while (asked.length > 0) waiting.settle(await writer.run(asked.splice(0, groupMax)))
       working = undefined
     }
-    return closable({
+    return asStore({
       id: ledger?.id,
       report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
       isCopy: ledger?.state === 'copy' || isAccepted,
-      change(name, ...args) {
-        asked.push({ name, args, nowMs: clock.now() })
-        const reply = waiting.add() as Promise<never>
+      leases,
+      hints,
+      run(request) {
+        asked.push({ ...request, nowMs: clock.now() })
+        const reply = waiting.add()
         working ??= work()
         return reply
       },
-      async ask(question) {
-        // Whoever may write now may have granted what we would read as open.
-        lease.assertRuns()
-        return client
+      ask: (question) =>
+        client
           .read((send) => runStep(question, send))
           .catch((error) => {
             throw error instanceof SvcError ? error : unwritable(error)
-          })
-      },
+          }),
       figures: writer.figures,
       async close() {
         await working
         waiting.close()
-        await lease.release()
+        await leases.close()
         await client.close()
       },
     })
@@ -83,7 +84,7 @@ function createHealth(onFailure: (error: unknown) => void) {
   let failure: unknown
   const isForGood = (error: unknown) => error instanceof SvcError && refusals.has(error.code)
   return {
-    renewed(): void {
+    succeeded(): void {
       if (!isForGood(failure)) failure = undefined
     },
     failed(error: unknown): void {
@@ -96,7 +97,6 @@ function createHealth(onFailure: (error: unknown) => void) {
 
 function createWriter(
   client: Client,
-  lease: Lease,
   health: ReturnType<typeof createHealth>,
   settings: GroupSettings,
   newest: number,
@@ -105,19 +105,24 @@ function createWriter(
   let syncs = 0
 
   function* inGroup(ledger: Row, requests: readonly Request[]): InLedger<readonly Reply[]> {
-    yield* lease.renew(ledger)
     // A standby that took over may lack what we were told is durable.
     if (ledger.applied < applied)
       throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
-    const group = yield* asOneStep(requests, { applied: ledger.applied, settings, rows: createRows() })
+    const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
+    const group = yield* asOneStep(requests, {
+      applied: ledger.applied,
+      settings,
+      rows: createRows(),
+      shared,
+    })
+    // Delivered with the commit.
+    if (group.applied > ledger.applied) yield hint
     return { value: group.replies, applied: group.applied }
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
-    const since = performance.now()
     const done = await inLedger(client, (ledger) => inGroup(ledger, requests))
-    lease.renewed(since)
-    health.renewed()
+    health.succeeded()
     applied = done.applied
     syncs += 1
     return done.value

@@ -1,4 +1,5 @@
 /** What a start would find in a database, asked without changing anything. */
+import { limits } from '../../config/limits.js'
 import { lackedBy, type Migration } from '../migrate.js'
 import { sql } from '../sql.js'
 import { connect, type Database } from './client.js'
@@ -7,8 +8,8 @@ import { versionIn } from './prepare-schema.js'
 export type Peek = {
   /** Events of the ledger; absent when there is none. */
   readonly events?: number
-  /** The daemon that writes it. */
-  readonly holder?: string
+  /** The daemons that use it. */
+  readonly daemons: readonly string[]
   /** What a start would change in the tables. */
   readonly migrations?: readonly Migration[]
 }
@@ -19,14 +20,15 @@ export async function peekPostgres(database: Database): Promise<Peek> {
   try {
     return await client.read(async (send) => {
       const version = await versionIn(send)
-      if (version === undefined) return {}
+      if (version === undefined) return { daemons: [] }
       const lacked = lackedBy(version, client.migrations)
-      const [ledger] = await send(sql`
-        SELECT applied, holder FROM ledger LEFT JOIN lease
-          ON lease.name = 'ledger' AND lease.until_ms > extract(epoch FROM clock_timestamp()) * 1000`)
+      const [ledger] = await send(sql`SELECT applied FROM ledger`)
+      const daemons = await send(sql`
+        SELECT holder FROM daemon WHERE alive_ms > extract(epoch FROM clock_timestamp()) * 1000 - ${limits.leaseMs}
+        ORDER BY holder`)
       return {
         events: ledger?.applied,
-        ...(ledger?.holder && { holder: ledger.holder }),
+        daemons: daemons.map(({ holder }) => holder),
         ...(lacked.length > 0 && { migrations: lacked }),
       }
     })

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { challengeOf } from '../../../test/challenges.js'
-import { stepSettings } from '../../../test/store.js'
+import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { portsOf, stepSettings } from '../../../test/store.js'
+import type { Lease } from '../lease.js'
 import { sql } from '../sql.js'
-import type { Store } from '../store.js'
+import { type Store, under } from '../store.js'
 import { openPostgres } from './open-postgres.js'
 
 describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
@@ -44,31 +45,49 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
   const codesOf = (failures: readonly unknown[]) =>
     failures.map((error) => (error instanceof SvcError ? error.code : 'server'))
 
-  it('one daemon writes at a time; after its end the next goes on, and one that wakes up late writes nothing', async () => {
+  it('several daemons write one ledger: each sees what the others did, in one order without gaps', async () => {
     const database = await newDatabase()
-    const first = await open(database)
-    expect(await issue(first.store, 1)).toBe('issued')
-    // As if the first had been stopped for longer than its lease.
-    await server.run('UPDATE lease SET until_ms = 0', database)
-    const second = await open(database)
-    expect(second.store.id).toBe(first.store.id)
-    await expect(issue(first.store, 2)).rejects.toMatchObject({ code: 'journal_failed' })
-    expect(codesOf(first.failures)).toContain('journal_locked')
-    expect(await issue(second.store, 3)).toBe('issued')
-    expect(await issued(second.store)).toBe(2)
-    await first.store.close()
-    // The end of the first is not the end of the second.
-    expect(await issue(second.store, 4)).toBe('issued')
-    await second.store.close()
-    const third = await open(database)
-    expect(await issued(third.store)).toBe(3)
-    await third.store.close()
+    const daemons = await Promise.all([open(database), open(database), open(database)])
+    const outcomes = await Promise.all(
+      daemons.flatMap(({ store }, i) => Array.from({ length: 20 }, (_, n) => issue(store, 100 * i + n + 1))),
+    )
+    expect(new Set(outcomes)).toEqual(new Set(['issued']))
+    for (const { store, failures } of daemons) {
+      expect(await issued(store)).toBe(60)
+      expect(failures).toEqual([])
+    }
+    expect(await server.run('SELECT count(*), min(seq), max(seq) FROM event', database)).toBe('60|1|60')
+    await Promise.all(daemons.map(({ store }) => store.close()))
   })
 
-  it('a daemon that waits for the lock while another takes over writes nothing, and answers nothing', async () => {
+  it('a lease has one holder; the next one has a higher term, and one that wakes up late changes nothing', async () => {
+    const database = await newDatabase()
+    const [first, second] = [await open(database), await open(database)]
+    const lease = await first.store.leases.take('work')
+    expect(lease?.fence?.term).toBe(1)
+    expect(await second.store.leases.take('work')).toBeUndefined()
+    // As if the first had been stopped for longer than its lease.
+    await server.run('UPDATE lease SET until_ms = 0', database)
+    const next = await second.store.leases.take('work')
+    expect(next?.fence?.term).toBe(2)
+    const late = under(first.store, lease as Lease)
+    await expect(issue(late, 1)).rejects.toMatchObject({ code: 'lease_lost' })
+    // Only work under the lease is refused, and only to the one that lost it.
+    expect(await issue(first.store, 2)).toBe('issued')
+    expect(await issue(under(second.store, next as Lease), 3)).toBe('issued')
+    await until(async () => lease?.lost.aborted)
+    expect(next?.lost.aborted).toBe(false)
+    // The end of the first is not the end of the second.
+    await first.store.close()
+    expect(await issue(under(second.store, next as Lease), 4)).toBe('issued')
+    await second.store.close()
+    expect(await server.run('SELECT count(*) FROM daemon', database)).toBe('0')
+  })
+
+  it('a step that waits for the lock while another daemon takes the lease over changes nothing', async () => {
     const database = await newDatabase()
     const { store, failures } = await open(database)
-    await issue(store, 1)
+    const lease = await store.leases.take('work')
     const takingOver = server.run(
       `SELECT applied FROM ledger FOR UPDATE; UPDATE lease SET term = term + 1; SELECT pg_sleep(1)`,
       database,
@@ -77,36 +96,62 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       async () =>
         (await server.run("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(1)%'")) > '1',
     )
-    await expect(issue(store, 2)).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(issue(under(store, lease as Lease), 2)).rejects.toMatchObject({ code: 'lease_lost' })
     await takingOver
-    expect(codesOf(failures)).toEqual(['journal_locked'])
-    await expect(issued(store)).rejects.toMatchObject({ code: 'journal_failed' })
-    expect(await server.run('SELECT count(*) FROM payment', database)).toBe('1')
-    expect(store.figures().failed).toBe(true)
+    expect(failures).toEqual([])
+    expect(await server.run('SELECT count(*) FROM payment', database)).toBe('0')
     await store.close()
   })
 
-  it('a start waits for the lease of a daemon that died, and then reads and writes at once', async () => {
+  it('a lease that was given back is free at once, and its term is never given again', async () => {
     const database = await newDatabase()
-    const { store } = await open(database)
-    await store.close()
-    // The dead one renewed its lease just before, and waiting for its end takes longer than a lease of ours runs.
-    const soon = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) + 8500'
-    await server.run(`UPDATE lease SET until_ms = ${soon}`, database)
-    const next = await open(database)
-    expect(await issued(next.store)).toBe(0)
-    expect(await issue(next.store, 1)).toBe('issued')
-    await next.store.close()
+    const [first, second] = [await open(database), await open(database)]
+    const lease = await first.store.leases.take('work')
+    await lease?.release()
+    expect((await second.store.leases.take('work'))?.fence?.term).toBe(2)
+    await first.store.close()
+    await second.store.close()
+    const third = await open(database)
+    expect((await third.store.leases.take('work'))?.fence?.term).toBe(3)
+    await third.store.close()
   })
 
-  it('refuses while another daemon writes, and says which', async () => {
+  it('tells the other daemons that something changed', async () => {
     const database = await newDatabase()
-    const { store } = await open(database)
-    await expect(open(database)).rejects.toMatchObject({
-      code: 'journal_locked',
-      message: expect.stringContaining(`process ${process.pid}`),
+    const [first, second] = [await open(database), await open(database)]
+    let hints = 0
+    second.store.hints?.(() => {
+      hints += 1
     })
-    await store.close()
+    await issue(first.store, 1)
+    await until(async () => hints > 0)
+    await first.store.close()
+    await second.store.close()
+  })
+
+  it('one daemon at a time holds a grant; a used one is used everywhere, and a dead holder frees it', async () => {
+    const database = await newDatabase()
+    const [first, second] = [await open(database), await open(database)]
+    const challenge = challengeOf(1)
+    const { nonce } = challenge
+    const [one, two] = [first, second].map(({ store }) => portsOf(store, stoppedClock(), stepSettings).ledger)
+    if (!one || !two) throw new Error('two ledgers')
+    await one.issue(challenge)
+    await two.claim(nonce, permitPayloadOf(challenge))
+    await one.accept(nonce, burnOf(1))
+    const grant = await one.takeGrant(nonce, 0)
+    expect(grant).toMatchObject({ accepted: { burn: burnOf(1) } })
+    expect(await two.takeGrant(nonce, 0)).toBe('held')
+    // Its holder died, and its time is over.
+    await server.run('UPDATE hold SET until_ms = 0', database)
+    const next = await two.takeGrant(nonce, 0)
+    if (typeof next === 'string') throw new Error(next)
+    await next.use()
+    expect(await one.takeGrant(nonce, 0)).toBe('held')
+    if (typeof grant === 'object') await grant.giveBack()
+    expect(await one.takeGrant(nonce, 0)).toBe('used')
+    await first.store.close()
+    await second.store.close()
   })
 
   it('goes on after connections were cut at any instant: all that was told is there, and nothing twice', async () => {

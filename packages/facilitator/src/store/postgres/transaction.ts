@@ -30,11 +30,12 @@ export const commit: Query = plain('COMMIT')
 const locked = sql`SELECT applied, writers_from FROM ledger FOR UPDATE`
 
 /**
- * The term of the daemon that may write. It is read behind the lock, by a statement of its own: whoever waited for the lock
- * would see the lease as it was before.
+ * The terms of all leases, and the time. They are read behind the lock, by a statement of their own: whoever waited for the
+ * lock would see them as they were before.
  */
 const leased = sql`
-  SELECT (SELECT term FROM lease WHERE name = 'ledger') AS term,
+  SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
+    CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms,
     current_setting('default_transaction_read_only') AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */

@@ -21,7 +21,7 @@ export type Slot = {
 const slotOf = (purpose: Purpose, txNonce: number, account = '') => `${purpose}/${account}/${txNonce}`
 
 /** The names of slots of a purpose are all between these two. */
-const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
+export const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
 
 /** Adds a signed form, and payments to those that its transaction carries already. */
 export function* addSigned(

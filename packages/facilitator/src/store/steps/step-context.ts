@@ -20,6 +20,8 @@ export type StepSettings = {
 
 export type StepContext = {
   readonly now: UnixSeconds
+  /** The time by the clock that all daemons of this store share. */
+  readonly sharedMs: number
   readonly settings: StepSettings
   readonly rows: Rows
   /** Applies the event; it is in the journal before anybody hears of the step. */

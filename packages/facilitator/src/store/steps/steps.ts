@@ -13,6 +13,7 @@ import type {
   OpenClaim,
   PayerMeans,
   Payment,
+  Released,
   SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
@@ -21,6 +22,7 @@ import type { LeafRows } from '../rows/leaf-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { isDoubtful } from './doubt.js'
+import { endHold } from './hold-steps.js'
 import type { StepContext } from './step-context.js'
 
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
@@ -104,10 +106,14 @@ function* claim(
 }
 
 /** A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. */
-function* release(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'release'>> {
+function* release(
+  context: StepContext,
+  nonce: ChallengeNonce,
+  why: Released | undefined,
+): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  yield* context.record({ event: 'claim_released', challengeNonce: nonce })
+  yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
 }
 
@@ -216,9 +222,14 @@ function* recordUnmatched(
   return 'recorded'
 }
 
-/** The answers of these payments were written. */
-function* useGrants(context: StepContext, nonces: readonly ChallengeNonce[]): Step<void> {
+/** The answers of these payments were written. The holds on their grants end with that. */
+function* useGrants(
+  context: StepContext,
+  nonces: readonly ChallengeNonce[],
+  holder: string | undefined,
+): Step<void> {
   for (const nonce of nonces) {
+    if (holder !== undefined) yield* endHold(context, nonce, holder)
     const { payment } = (yield* context.rows.payment(nonce)) ?? {}
     if (payment && !payment.granted) yield* context.record({ event: 'grant_used', challengeNonce: nonce })
   }

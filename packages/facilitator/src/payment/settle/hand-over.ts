@@ -1,0 +1,63 @@
+/** Takes up permits that were claimed at daemons which do not send. */
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Ledger } from '../ledger-port.js'
+import type { Clock } from '../ports.js'
+import type { Report } from '../report.js'
+import type { Burns } from './burns.js'
+import type { Examine } from './examine.js'
+import type { News } from './shared-burns.js'
+
+export function startHandOver(deps: {
+  readonly ledger: Pick<Ledger, 'unsigned' | 'release'>
+  readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
+  readonly examine: Pick<Examine, 'permit'>
+  readonly news: News
+  readonly clock: Clock
+  readonly report: Report
+  /** Pause before a claim is taken up again whose burn broke off. */
+  readonly retryMs: number
+}): { stop(): Promise<void> } {
+  const { ledger, burns, examine, news, clock, report } = deps
+  const stopping = new AbortController()
+  /** Claims that were taken up, and when. */
+  const takenUp = new Map<ChallengeNonce, number>()
+
+  async function takeUp({ challenge, payload }: Awaited<ReturnType<Ledger['unsigned']>>[number]) {
+    const { nonce } = challenge
+    const examined = await examine.permit(challenge, payload)
+    if (burns.isUnderWay(nonce)) return
+    if (examined.ok) return burns.start(challenge, payload, examined.value.verdict)
+    const { reason, message } = examined
+    await ledger.release(nonce, { reason, message })
+    report({ event: 'burn.failed', challengeNonce: nonce, reason })
+  }
+
+  async function round(): Promise<void> {
+    const claims = await ledger.unsigned()
+    const open = new Set(claims.map(({ challenge }) => challenge.nonce))
+    for (const nonce of takenUp.keys()) if (!open.has(nonce)) takenUp.delete(nonce)
+    const isDue = (nonce: ChallengeNonce) =>
+      !burns.isUnderWay(nonce) && clock.now() >= (takenUp.get(nonce) ?? 0) + deps.retryMs
+    const due = claims.filter(({ challenge }) => isDue(challenge.nonce))
+    for (const { challenge } of due) takenUp.set(challenge.nonce, clock.now())
+    await Promise.allSettled(due.map(takeUp)).then((ends) => {
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
+    })
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const seen = news.seen()
+      await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
+      await news.since(seen, stopping.signal)
+    }
+  }
+
+  const ended = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await ended
+    },
+  }
+}
