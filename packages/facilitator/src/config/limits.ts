@@ -86,6 +86,8 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
+  /** How long a request waits for what other daemons counted, before its own daemon counts alone. */
+  sharedCountMs: 250,
   /** Presentations of one challenge by one caller a minute. A resource server that tries everything again sends eleven. */
   presentedPerMin: 12,
   /** A seller with a token but no rates of its own gets the rates of a stranger times this. */

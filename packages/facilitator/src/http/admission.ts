@@ -13,9 +13,10 @@ import type { ParticipantRole } from '../config/secrets/history.js'
 import { sellerIn } from '../config/settings.js'
 import type { Clock } from '../payment/ports.js'
 import type { Payment } from '../payment/records.js'
+import type { SharedCounts } from '../store/ports/shared.js'
 import type { Log } from '../telemetry/events.js'
 import type { Refusal } from './problem.js'
-import { createRateLimit } from './rate-limit.js'
+import { type Asked, createRates } from './rate-limit.js'
 
 /** Whoever is counted by this key, everywhere. */
 type Caller = { readonly key: string; readonly ratePerMin: number; readonly issuancePerMin: number }
@@ -24,16 +25,16 @@ type Asking = Pick<FastifyRequest, 'ip' | 'headers'>
 
 export type Admission = {
   /** For a request that is about no payment of ours. */
-  request(request: Asking): Refusal | undefined
+  request(request: Asking): Promise<Refusal | undefined>
   /** For a new challenge. Gives the key of its caller. */
-  issue(request: Asking): Result<string> | Refusal
+  issue(request: Asking): Promise<Result<string> | Refusal>
   /** For a payment that is presented, with what the ledger has of its challenge. */
-  present(request: Asking, payment: Payment | undefined): Refusal | undefined
+  present(request: Asking, payment: Payment | undefined): Promise<Refusal | undefined>
   /** For a participant of the payment history, who is a caller by its identity token. */
-  participant(role: ParticipantRole): Refusal | undefined
-  login(request: Asking): Refusal | undefined
+  participant(role: ParticipantRole): Promise<Refusal | undefined>
+  login(request: Asking): Promise<Refusal | undefined>
   /** For a request to the operator's surface without its token. */
-  guess(request: Asking): Refusal | undefined
+  guess(request: Asking): Promise<Refusal | undefined>
   /** The seller's name, or the address that the caller is counted by. */
   nameOf(request: Asking): string
   isSeller(request: Asking): boolean
@@ -46,10 +47,11 @@ export function createAdmission(deps: {
   readonly strangers: Pick<Caller, 'ratePerMin' | 'issuancePerMin'>
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
+  /** Counts of all daemons on one database. Absent where there can be one only. */
+  readonly counts?: SharedCounts | undefined
 }): Admission {
   const { strangers, clock } = deps
-  const createRate = () => createRateLimit({ keysMax: limits.rateLimitKeysMax, clock })
-  const [callers, issued, presented, logins] = [createRate(), createRate(), createRate(), createRate()]
+  const rates = createRates({ keysMax: limits.rateLimitKeysMax, clock, shared: deps.counts })
   const unknownTokens = countUnknownTokens(deps)
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),
@@ -73,27 +75,35 @@ export function createAdmission(deps: {
     return { key, ...strangers }
   }
 
-  const take = ({ key, ratePerMin }: Caller) => callers.take(key, ratePerMin)
+  const ofCaller = ({ key, ratePerMin }: Pick<Caller, 'key' | 'ratePerMin'>): Asked => ({
+    rate: 'caller',
+    key,
+    perMinute: ratePerMin,
+  })
 
   return {
-    request: (request) => take(callerOf(request)),
-    issue(request) {
+    request: (request) => rates.take(ofCaller(callerOf(request))),
+    async issue(request) {
       const caller = callerOf(request)
       // What is beyond this rate leaves the other alone: payments under way need it.
-      return issued.take(caller.key, caller.issuancePerMin) ?? take(caller) ?? accept(caller.key)
+      const ofIssue = { rate: 'issue', key: caller.key, perMinute: caller.issuancePerMin }
+      return (await rates.take(ofIssue, ofCaller(caller))) ?? accept(caller.key)
     },
     present(request, payment) {
       const caller = callerOf(request)
-      if (!payment) return take(caller)
-      const perMin = caller.ratePerMin === 0 ? 0 : limits.presentedPerMin
-      const refused = presented.take(`${payment.challenge.nonce} ${caller.key}`, perMin)
-      if (refused) return refused
-      // Somebody's money is under way here, so nothing else that the caller sent may stop it.
-      return payment.claim ? undefined : take(caller)
+      if (!payment) return rates.take(ofCaller(caller))
+      const ofChallenge = {
+        rate: 'present',
+        key: `${payment.challenge.nonce} ${caller.key}`,
+        perMinute: caller.ratePerMin === 0 ? 0 : limits.presentedPerMin,
+      }
+      // Where somebody's money is under way, nothing else that the caller sent may stop it.
+      return payment.claim ? rates.take(ofChallenge) : rates.take(ofChallenge, ofCaller(caller))
     },
-    participant: (role) => take({ key: `participant:${role}`, ...strangers }),
-    login: ({ ip }) => logins.take(callerKey(ip), limits.historyLoginsPerMin),
-    guess: ({ ip }) => take({ key: callerKey(ip), ...strangers }),
+    participant: (role) => rates.take(ofCaller({ key: `participant:${role}`, ...strangers })),
+    login: ({ ip }) =>
+      rates.take({ rate: 'login', key: callerKey(ip), perMinute: limits.historyLoginsPerMin }),
+    guess: ({ ip }) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
     nameOf(request) {
       const seller = sellerOf(request)
       return seller ? (sellerIn(seller.key) ?? seller.key) : callerKey(request.ip)

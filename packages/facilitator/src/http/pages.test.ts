@@ -17,7 +17,7 @@ function open({ hasDashboard = true, hasHistory = true, left = 99 } = {}) {
   })
   let asked = 0
   const refused = { ok: false, reason: 'too_many_requests', message: 'wait' } as const
-  const request = () => (++asked > left ? refused : undefined)
+  const request = async () => (++asked > left ? refused : undefined)
   registerPages(app, { hasDashboard, hasHistory, admission: { request } })
   return app
 }

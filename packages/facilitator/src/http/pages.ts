@@ -91,7 +91,7 @@ export function registerPages(
       return packed
     }
     app.get(path, async (request, reply: FastifyReply) => {
-      const refused = deps.admission.request(request)
+      const refused = await deps.admission.request(request)
       if (refused) return sendRefusal(reply, refused)
       const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
       reply.headers({ ...headers, vary: 'accept-encoding', ...(takesZip && { 'content-encoding': 'gzip' }) })
@@ -102,7 +102,7 @@ export function registerPages(
     serve('/dashboard/', 'html', dashboardPage)
     serve('/dashboard/dashboard.js', 'js', dashboard)
     app.get('/dashboard', async (request, reply) => {
-      const refused = deps.admission.request(request)
+      const refused = await deps.admission.request(request)
       return refused ? sendRefusal(reply, refused) : reply.redirect('dashboard/', 308)
     })
   }

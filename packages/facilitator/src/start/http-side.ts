@@ -78,7 +78,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   return app
 }
 
-function admissionOf({ config, clock, telemetry: { log, metrics } }: HttpSideDeps): Admission {
+function admissionOf({ config, clock, storage, telemetry: { log, metrics } }: HttpSideDeps): Admission {
   const admission = createAdmission({
     sellers: sellersOf(config),
     strangers: {
@@ -87,6 +87,7 @@ function admissionOf({ config, clock, telemetry: { log, metrics } }: HttpSideDep
     },
     clock,
     log,
+    counts: storage.shared?.counts,
   })
   metrics.source('svc_unknown_tokens_total', admission.unknownTokens)
   return admission

@@ -1,4 +1,5 @@
 /** The ledger of this configuration, opened, with a word about what its journal held, and the history of its payments. */
+import { createHmac } from 'node:crypto'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce, Secret } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
@@ -48,6 +49,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     journal: settlement.journal,
     database:
       config.storage.url === undefined ? undefined : { url: config.storage.url, password: deps.password },
+    callerSecret: config.storage.url === undefined ? undefined : callerSecretOf(deps.seed),
     binding: {
       chainId: network.chain_id,
       token: network.token,
@@ -73,6 +75,13 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     storage.close().then(() => Promise.reject(error)),
   )
 }
+
+/**
+ * All daemons of one database name a caller alike. The names stand in the database, so the secret must not stand there as
+ * well: with it, every address could be tried. It follows from the seed, which all of them have and no database holds.
+ */
+const callerSecretOf = (seed: Uint8Array) =>
+  createHmac('sha256', seed).update('svc-zerc20/callers/v1').digest()
 
 /** How many challenges may be open, and whose. */
 function openingTerms(config: Config) {

@@ -18,8 +18,10 @@ import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
 import { createStoreBooks } from './ports/operator-questions.js'
 import { createReadyAddresses } from './ports/ready.js'
+import type { Shared } from './ports/shared.js'
 import type { Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
+import { openShared } from './postgres/shared.js'
 import { slots } from './rows/transaction-rows.js'
 import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
@@ -35,6 +37,8 @@ export type OpenLedger = {
   readonly pause: PauseMemory
   /** What work under a lease changes the ledger by. */
   under(lease: Lease): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
+  /** Absent for a ledger that no other daemon can reach. */
+  readonly shared?: Shared
   /** Figures of the journal. Undefined without one. */
   figures(): EngineFigures | undefined
   /** It may be older than what happened: `acceptCopy` comes before anything else. */
@@ -54,6 +58,8 @@ export type OpenLedgerDeps = {
   readonly journal: string
   /** A PostgreSQL server instead of a journal. */
   readonly database?: Database | undefined
+  /** Hides callers in the store. Daemons that share one must have the same. By default one of this run. */
+  readonly callerSecret?: Uint8Array | undefined
   readonly binding: Pick<Binding, 'chainId' | 'token' | 'helper'> & { readonly seed: string }
   readonly clock: Clock
   readonly openMax: number
@@ -92,7 +98,8 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     if (err instanceof SvcError && err.code === 'journal_lost') lost = err
     deps.onFailure(err)
   }
-  const askerOf = createAskers(systemRandom.bytes(32))
+  const { callerSecret = systemRandom.bytes(32) } = deps
+  const askerOf = createAskers(callerSecret)
   const settings = settingsOf(deps, askerOf)
   const options = {
     ...(deps.isAccepted === true && { isAccepted: true }),
@@ -130,12 +137,14 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   }
   const paused = (await store.ask(readSetting<Pause | null>(pauseSetting))) ?? undefined
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
+  const shared = deps.database && openShared(deps.database, callerSecret)
   return {
     id: store.id,
     ...portsOn(store),
     under: (lease) => portsOn(under(store, lease)),
     ready: createReadyAddresses(store),
     pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
+    ...(shared && { shared }),
     isCopy: store.isCopy,
     acceptCopy: (head) => store.change('acceptCopy', Number(head)),
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
@@ -143,7 +152,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     knownAccount: (name) => store.ask(readAccount(name)),
     bindAccount: (name, account) => store.change('bindAccount', name, account),
     async close() {
-      await closeAll([() => mark?.close(), store.close, () => lock?.release()])
+      await closeAll([() => mark?.close(), () => shared?.close(), store.close, () => lock?.release()])
       if (lost) throw lost
     },
   }

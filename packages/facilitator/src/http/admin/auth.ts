@@ -25,5 +25,7 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
 export const adminGuard = (auth: AdminAuth, admission: Pick<Admission, 'guess'>): PathGuard => ({
   path: '/admin',
   refusalOf: async (request) =>
-    auth(request.headers.authorization) ? undefined : (admission.guess(request) ?? reject('unauthorized')),
+    auth(request.headers.authorization)
+      ? undefined
+      : ((await admission.guess(request)) ?? reject('unauthorized')),
 })

@@ -64,7 +64,7 @@ async function enter(
   if (!read.ok) return read
   const participant = read.value
   return (
-    admission.participant(participant.role) ??
+    (await admission.participant(participant.role)) ??
     accept({ participant, sight: sightOf(participant.role, participants, treasury) })
   )
 }

@@ -32,7 +32,11 @@ function setup(settle: () => Promise<SettleAnswer>) {
     settle,
     status: async () => undefined,
     ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
-    admission: { request: () => undefined, issue: () => accept('caller'), present: () => undefined },
+    admission: {
+      request: async () => undefined,
+      issue: async () => accept('caller'),
+      present: async () => undefined,
+    },
     onGrantFailure: (err) => failures.push(err),
   })
   return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }

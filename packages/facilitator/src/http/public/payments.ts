@@ -179,9 +179,9 @@ async function admit(
 ) {
   if (!profile.acceptsPayments) return reject('profile_unsupported')
   const presented = parse(request.body)
-  if (!presented.ok) return admission.request(request) ?? presented
+  if (!presented.ok) return (await admission.request(request)) ?? presented
   const payment = await ledger.find(presented.value.payload.challengeNonce)
-  return admission.present(request, payment) ?? { ...presented, payment }
+  return (await admission.present(request, payment)) ?? { ...presented, payment }
 }
 
 export const paymentRoutes = [
@@ -210,7 +210,7 @@ export const paymentRoutes = [
         const message = `payment acceptance is disabled for the profile "${profile.name}"`
         return reject('acceptance_disabled', message)
       }
-      const caller = admission.issue(request)
+      const caller = await admission.issue(request)
       if (!caller.ok) return caller
       if (!Json.isObject(request.body)) return reject('malformed_request')
       const listPrice = parseAmount(request.body.amount)

@@ -104,7 +104,7 @@ const holdsOf = ({ change }: Store, holder: string): Holds => ({
 
 const askerBytes = 16
 
-/** Names callers by a hash under a secret of this run: their addresses are not written to the disk. */
+/** Names callers by a hash under a secret: their addresses are not written to the disk. */
 export function createAskers(secret: Uint8Array): (key: string) => string {
   return (key) =>
     createHmac('sha256', secret)

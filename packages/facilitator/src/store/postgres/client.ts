@@ -9,6 +9,7 @@ import type { Hints } from '../store.js'
 const statementMs = 5_000
 const connectSeconds = 5
 const readersMax = 4
+const asideMax = 2
 
 export type Send = (query: Query) => Promise<readonly Row[]>
 
@@ -46,11 +47,11 @@ export const long: Patience = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 
 
 export function connect(database: Database, patience = short): Client {
   const [writer, readers] = [
-    createPool(database, patience, 1, () => true),
-    createPool(database, patience, readersMax, isOfTheWay),
+    createPool(database, { ...patience, connections: 1, isReadOnly: true }, () => true),
+    createPool(database, { ...patience, connections: readersMax, isReadOnly: true }, isOfTheWay),
   ]
   const inTurn = createSerial()
-  const ear = openConnections(database, patience, 1)
+  const ear = openConnections(database, { ...patience, connections: 1, isReadOnly: true })
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
@@ -71,15 +72,25 @@ export function connect(database: Database, patience = short): Client {
   }
 }
 
+/** Sends statements that are each whole by themselves, and wait for no transaction of the ledger. */
+export type Aside = { readonly send: Send; close(): Promise<void> }
+
+export function connectAside(database: Database): Aside {
+  const pool = createPool(database, { ...short, connections: asideMax, isReadOnly: false }, isOfTheWay)
+  return { send: (query) => pool.use((send) => send(query)), close: pool.close }
+}
+
 /** Whether an error says nothing of the query, and something of the connection. */
 const isOfTheWay = (error: unknown): boolean => {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown }
   return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
 }
 
-const openConnections = ({ url, password }: Database, patience: Patience, max: number) =>
+type Terms = Patience & { readonly connections: number; readonly isReadOnly: boolean }
+
+const openConnections = ({ url, password }: Database, terms: Terms) =>
   postgres(url, {
-    max,
+    max: terms.connections,
     ...(password && { password: () => password.reveal() }),
     connect_timeout: connectSeconds,
     onnotice: () => undefined,
@@ -89,20 +100,15 @@ const openConnections = ({ url, password }: Database, patience: Patience, max: n
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
       application_name: 'svc-facilitator',
-      statement_timeout: patience.statementMs,
-      idle_in_transaction_session_timeout: patience.restMs,
-      default_transaction_read_only: true,
+      statement_timeout: terms.statementMs,
+      idle_in_transaction_session_timeout: terms.restMs,
+      default_transaction_read_only: terms.isReadOnly,
       bytea_output: 'hex',
     },
   })
 
-function createPool(
-  database: Database,
-  patience: Patience,
-  connections: number,
-  isBroken: (error: unknown) => boolean,
-) {
-  const open = () => openConnections(database, patience, connections)
+function createPool(database: Database, terms: Terms, isBroken: (error: unknown) => boolean) {
+  const open = () => openConnections(database, terms)
   let pool = open()
   let isClosed = false
   return {
@@ -116,7 +122,7 @@ function createPool(
       const send: Send = ({ text, values }) =>
         used.unsafe(numbered(text), [...values] as Value[], { prepare: true }).execute()
       try {
-        return await answered(work(send), patience.answerMs)
+        return await answered(work(send), terms.answerMs)
       } catch (error) {
         if (!(error instanceof SvcError) && isBroken(error) && pool === used && !isClosed) {
           used.end({ timeout: 0 }).catch(() => undefined)

@@ -47,6 +47,8 @@ function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
     payer: optionalKey(payerOf(payment)),
     listed_at: timeOf(payment),
     listed_amount: unitsColumn(amountOf(payment)),
+    // Who asked matters while it may hold up others, and nobody should be able to look it up later.
+    ...(stage === 'accepted' && { asker: null }),
   }
 }
 
