@@ -14,6 +14,7 @@ export type Actions = {
   recover(file: string, options: RecoverCommand): Promise<void>
   audit(file: string, options: AuditCommand): Promise<void>
   backup(file: string, to: string): Promise<void>
+  move(file: string, to: string): Promise<void>
   migrate(file: string, options: { readonly dryRun: boolean }): Promise<void>
   decide(options: DecideCommand): Promise<void>
 }
@@ -98,6 +99,7 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addAudit(program, actions)
   addBackup(program, actions)
   addMigrate(program, actions)
+  addMove(program, actions)
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
@@ -314,6 +316,36 @@ function addMigrate(program: Command, actions: Pick<Actions, 'migrate'>): void {
       [examples('svc-facilitator migrate --config facilitator.toml --dry-run'), migrateHelp].join('\n'),
     )
     .action(({ config, dryRun }: { config: string; dryRun: boolean }) => actions.migrate(config, { dryRun }))
+}
+
+const moveHelp = `
+Stop the daemons first. With settlement.journal the ledger goes to the database at --to, with storage.url to the journal at
+--to. Every row is copied and compared, in one transaction, and the ledger keeps its id. The place that it left says where it
+went, so that no daemon starts there by mistake. A move that was cut off is run again, to the same place; until then neither
+place can be used. Nothing may be at --to. Progress goes to standard error. The configuration is changed by you.
+
+Environment:
+  SVC_STORAGE_PASSWORD  password of the database, on whichever side it is
+
+Exit codes:
+  ${exitCodes.ok}   the ledger is at its new place
+  ${exitCodes.mistake}   there is a ledger at --to, it was moved before, or a mistake in the configuration
+  ${exitCodes.tryAgain}  a daemon uses the ledger, or the database cannot be reached`
+
+function addMove(program: Command, actions: Pick<Actions, 'move'>): void {
+  commandOf(program, 'move', 'move the ledger from its files to a PostgreSQL database, or back')
+    .requiredOption('--to <place>', 'postgres://user@host/database, or the path of a journal')
+    .addHelpText(
+      'after',
+      [
+        examples(
+          'svc-facilitator move --config facilitator.toml --to postgres://svc@db.example/svc',
+          'svc-facilitator move --config facilitator.toml --to /var/lib/svc-facilitator/journal.jsonl',
+        ),
+        moveHelp,
+      ].join('\n'),
+    )
+    .action(({ config, to }: { config: string; to: string }) => actions.move(config, to))
 }
 
 function timeOf(text: string): number {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, config, decide, admin or history, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, move, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -75,6 +75,7 @@ const actions: Actions = {
   audit,
   backup,
   migrate,
+  move,
   recover,
 }
 
@@ -129,6 +130,13 @@ async function migrate(file: string, { dryRun: isDryRun }: { readonly dryRun: bo
   const database = url === undefined ? undefined : { url, password: readStoragePassword(env) }
   const { migrateLedger } = await import('./commands/storage/migrate.js')
   process.stdout.write(await migrateLedger({ config, database, isDryRun }))
+}
+
+async function move(file: string, to: string): Promise<void> {
+  const config = loadConfig(file)
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const { moveLedger } = await import('./commands/storage/move.js')
+  process.stdout.write(await moveLedger({ config, to, password: readStoragePassword(env), say }))
 }
 
 async function audit(file: string, { json, url, ...period }: AuditCommand): Promise<void> {

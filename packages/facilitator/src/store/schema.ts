@@ -16,7 +16,8 @@ CREATE TABLE ledger (
   applied_crc TEXT NOT NULL,
   -- The fees of all payments that are accepted.
   fees UNITS NOT NULL,
-  -- live; copy: a backup, until it is accepted as the ledger; bereft: whole, but its journal was taken away.
+  -- live; copy: a backup, until it is accepted as the ledger; bereft: whole, but its journal was taken away; or where it
+  -- was moved to.
   state TEXT NOT NULL,
   record JSN NOT NULL
 );

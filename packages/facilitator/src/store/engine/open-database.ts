@@ -14,6 +14,7 @@ import { type JournalHead, type JournalLine, writeLine } from '../journal/line.j
 import { old, readMark } from '../journal/mark.js'
 import { type ReadReport, readLines } from '../journal/read.js'
 import { create, lackedBy, type Migration, migrate, migrations } from '../migrate.js'
+import { assertHere, isElsewhere } from '../move/moved.js'
 import { createRows } from '../rows/rows.js'
 import { sqlite } from '../schema.js'
 import { type Step, sql } from '../sql.js'
@@ -104,8 +105,8 @@ type Known = {
   readonly id: string
   readonly applied: number
   readonly crc: string
-  /** `copy`: made as a backup. `bereft`: its journal was taken away, and nothing happened since. */
-  readonly state: 'live' | 'copy' | 'bereft'
+  /** `copy`: made as a backup. `bereft`: its journal was taken away, and nothing happened since. Or where it went. */
+  readonly state: string
 }
 
 /** The first line of a journal that begins behind the database. */
@@ -150,7 +151,7 @@ const hasSchema = (connection: Connection): boolean =>
   connection.query(sql`SELECT 1 FROM sqlite_master WHERE name = 'ledger'`).length > 0
 
 /** Makes the tables where there are none, and brings them to the newest version. */
-function* prepare(connection: Connection, id: string, known = migrations): Step<readonly Migration[]> {
+export function* prepare(connection: Connection, id: string, known = migrations): Step<readonly Migration[]> {
   if (!hasSchema(connection)) yield* create(sqlite, id)
   return yield* migrate(sqlite, known)
 }
@@ -211,6 +212,8 @@ function beginJournal(path: string, read: ReadJournal, known: Known) {
  */
 function originOf(path: string, read: ReadJournal, known: Known, isAccepted: boolean): 'live' | 'copy' {
   if (known.state === 'copy') return 'copy'
+  if (isAccepted && isElsewhere(known.state)) return 'copy'
+  assertHere(known.state, 'settlement.journal')
   const problem = problemOf(path, read, known)
   if (!isAccepted) {
     if (problem !== undefined) throw old(problem)

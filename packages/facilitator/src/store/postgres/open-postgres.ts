@@ -8,7 +8,7 @@ import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
 import { createLeases } from './leases.js'
-import { lacked, prepareSchema } from './prepare-schema.js'
+import { openTables } from './prepare-schema.js'
 import { type InLedger, inLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isAccepted'> & {
@@ -28,7 +28,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, onFailure, waitMs, isAccepted = false } = options
   const client = connect(options.database)
   try {
-    if ((await lacked(client))?.length !== 0) await prepareSchema(options.database)
+    await openTables(client, options.database, isAccepted)
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
     const writer = createWriter(client, health, options.settings, ledger?.applied)

@@ -2,7 +2,7 @@
 import { limits } from '../../config/limits.js'
 import { lackedBy, type Migration } from '../migrate.js'
 import { sql } from '../sql.js'
-import { connect, type Database } from './client.js'
+import { connect, type Database, type Send } from './client.js'
 import { versionIn } from './prepare-schema.js'
 
 export type Peek = {
@@ -23,16 +23,21 @@ export async function peekPostgres(database: Database): Promise<Peek> {
       if (version === undefined) return { daemons: [] }
       const lacked = lackedBy(version, client.migrations)
       const [ledger] = await send(sql`SELECT applied FROM ledger`)
-      const daemons = await send(sql`
-        SELECT holder FROM daemon WHERE alive_ms > extract(epoch FROM clock_timestamp()) * 1000 - ${limits.leaseMs}
-        ORDER BY holder`)
       return {
         events: ledger?.applied,
-        daemons: daemons.map(({ holder }) => holder),
+        daemons: await daemonsIn(send),
         ...(lacked.length > 0 && { migrations: lacked }),
       }
     })
   } finally {
     await client.close()
   }
+}
+
+/** The daemons that use the ledger. */
+export const daemonsIn = async (send: Send): Promise<readonly string[]> => {
+  const daemons = await send(sql`
+    SELECT holder FROM daemon WHERE alive_ms > extract(epoch FROM clock_timestamp()) * 1000 - ${limits.leaseMs}
+    ORDER BY holder`)
+  return daemons.map(({ holder }) => holder)
 }

@@ -2,6 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemRandom } from '../../system.js'
 import { create, lackedBy, type Migration, migrate } from '../migrate.js'
+import { assertHere, isElsewhere } from '../move/moved.js'
 import { postgres } from '../schema.js'
 import { sql } from '../sql.js'
 import { type Client, connect, type Database, long, runStep, type Send } from './client.js'
@@ -12,7 +13,19 @@ const idBytes = 16
 const schemaLock = 0x5c20_7302
 
 /** Whoever makes or changes tables waits here for its turn. */
-const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
+export const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
+
+/**
+ * The tables as a daemon needs them. Throws for a ledger that was moved, unless the operator goes on with what is here: then
+ * it is an older copy.
+ */
+export async function openTables(client: Client, database: Database, isAccepted: boolean): Promise<void> {
+  if ((await lacked(client))?.length !== 0) await prepareSchema(database)
+  const [ledger] = await client.read((send) => send(sql`SELECT state FROM ledger`))
+  if (!isAccepted) return assertHere(ledger?.state, 'storage.url')
+  if (!isElsewhere(ledger?.state)) return
+  await inTransaction(client, [sql`UPDATE ledger SET state = 'copy'`], (send) => send(commit))
+}
 
 /** Gives what was migrated. Throws `SvcError('journal_newer')` for a schema that is newer than ours. */
 export async function prepareSchema(database: Database): Promise<readonly Migration[]> {

@@ -1,6 +1,7 @@
 /** Transactions of the ledger. Each takes the ledger's one row first, so that they happen one after the other. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { assertMayWrite } from '../migrate.js'
+import { assertHere } from '../move/moved.js'
 import { type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
 
@@ -27,7 +28,7 @@ export const inTransaction = <T>(
 
 export const commit: Query = plain('COMMIT')
 
-const locked = sql`SELECT applied, writers_from FROM ledger FOR UPDATE`
+const locked = sql`SELECT applied, writers_from, state FROM ledger FOR UPDATE`
 
 /**
  * The terms of all leases, and the time. They are read behind the lock, by a statement of their own: whoever waited for the
@@ -54,6 +55,7 @@ export const inLedger = <T>(
     const [ledger, lease] = opened.map(([row]) => row)
     if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
     assertMayWrite(ledger.writers_from, client.migrations)
+    assertHere(ledger.state, 'storage.url')
     // A pooler between us may have dropped the setting, on which a broken connection depends.
     if (lease.is_read_only !== 'on') {
       throw new SvcError(

@@ -1,0 +1,200 @@
+/** `move`: a stopped ledger from its files to a PostgreSQL database, or back. A move that was cut off is run again. */
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { SvcError } from '@svc-zerc20/protocol'
+import { databaseOf, makePrivate, openBeside, prepare, type TidyLimits } from '../engine/open-database.js'
+import { type Connection, openSqlite } from '../engine/sqlite.js'
+import type { GroupSettings } from '../group.js'
+import { lockJournal } from '../journal/lock.js'
+import { markFileOf } from '../journal/mark.js'
+import { syncFolder } from '../journal/replace-file.js'
+import { create, migrate } from '../migrate.js'
+import { connect, type Database, long, runStep, type Send } from '../postgres/client.js'
+import { daemonsIn } from '../postgres/peek.js'
+import { alone, versionIn } from '../postgres/prepare-schema.js'
+import { commit, inTransaction } from '../postgres/transaction.js'
+import { postgres } from '../schema.js'
+import { sql } from '../sql.js'
+import { type Copied, copyTables, type Say, type Side, type Table } from './copy-tables.js'
+import { type Found, leftOf, movedTo, movingTo, type Place } from './moved.js'
+
+export type MoveDeps = {
+  /** The journal file: where the ledger is, or goes. */
+  readonly journal: string
+  readonly database: Database
+  /** The database's address without its user, for people. */
+  readonly databaseName: Place
+  readonly settings: GroupSettings
+  readonly limits: TidyLimits
+  readonly say: Say
+}
+
+/** What was copied; empty when only the end of an earlier move was missing. */
+type Moved = Promise<readonly Copied[]>
+
+/** Throws `SvcError('journal_locked')` while a daemon uses either, and when the target is not empty. */
+export async function moveToDatabase(deps: MoveDeps): Moved {
+  const { database, databaseName: place, say } = deps
+  const lock = await lockJournal(deps.journal)
+  const client = connect(database, long)
+  try {
+    if (!existsSync(databaseOf(lock.path))) throw nothing(lock.path)
+    return await inTransaction(client, [alone], async (send) => {
+      const target = serverSide(send)
+      const there = await ledgerOn(send)
+      const source = ledgerIn(lock.path) ?? fail()
+      const left = leftOf(source, there, place)
+      let copied: readonly Copied[] = []
+      if (left === 'all') {
+        // Nothing is there, so a move that began has moved nothing.
+        if (source.state === movingTo(place)) write(lock.path, 'live')
+        if (!there) await target.run(create(postgres, ''))
+        await target.run(migrate(postgres, client.migrations))
+        await send(sql`DELETE FROM ledger`)
+        const { connection, close } = openBeside(lock.path, deps.settings, deps.limits)
+        try {
+          copied = await copyTables(sqliteSide(connection), target, tablesOf(connection), say)
+        } finally {
+          close()
+        }
+        await setSequences(send)
+        write(lock.path, movingTo(place))
+      }
+      await send(commit)
+      write(lock.path, movedTo(place))
+      return copied
+    })
+  } finally {
+    await client.close()
+    await lock.release()
+  }
+}
+
+/** The same way back. */
+export async function moveToFiles(deps: MoveDeps): Moved {
+  const { database, say } = deps
+  const lock = await lockJournal(deps.journal)
+  const client = connect(database, long)
+  const { path } = lock
+  const unfinished = `${databaseOf(path)}.new`
+  try {
+    const copied = await inTransaction(client, [alone], async (send) => {
+      const source = await ledgerOn(send)
+      if (!source) throw nothing(deps.databaseName)
+      await assertUnused(send)
+      const left = leftOf(source, ledgerIn(path), path)
+      if (left === 'its end') {
+        await send(commit)
+        return []
+      }
+      assertNoFiles(path)
+      await serverSide(send).run(migrate(postgres, client.migrations))
+      rmSync(unfinished, { force: true })
+      makePrivate(unfinished)
+      const connection = openSqlite(unfinished)
+      try {
+        connection.exec('BEGIN IMMEDIATE')
+        connection.run(prepare(connection, source.id))
+        connection.exec('DELETE FROM ledger')
+        const done = await copyTables(serverSide(send), sqliteSide(connection), tablesOf(connection), say)
+        // Whole, and without a journal.
+        connection.exec("UPDATE ledger SET state = 'bereft'")
+        connection.exec('COMMIT')
+        await send(sql`UPDATE ledger SET state = ${movingTo(path)}`)
+        await send(commit)
+        return done
+      } finally {
+        connection.close()
+      }
+    })
+    if (copied.length > 0) {
+      renameSync(unfinished, databaseOf(path))
+      await syncFolder(dirname(path))
+    }
+    // Begins the journal.
+    openBeside(path, deps.settings, deps.limits, true).close()
+    await inTransaction(client, [sql`UPDATE ledger SET state = ${movedTo(path)}`], (send) => send(commit))
+    return copied
+  } finally {
+    await client.close()
+    await lock.release()
+  }
+}
+
+const nothing = (place: Place) => new SvcError('journal_unusable', `move: there is no ledger at ${place}`)
+
+const fail = (): never => {
+  throw new SvcError('journal_corrupt', 'move: the table of the ledger is empty')
+}
+
+const sqliteSide = (connection: Connection): Side => ({ run: async (step) => connection.run(step) })
+
+const serverSide = (send: Send): Side => ({
+  async run(step) {
+    const sent: Promise<unknown>[] = []
+    const value = await runStep(step, send, sent)
+    await Promise.all(sent)
+    return value
+  },
+})
+
+async function ledgerOn(send: Send): Promise<Found | undefined> {
+  if ((await versionIn(send)) === undefined) return undefined
+  // Whoever writes is waited for, and then waits for us.
+  const [ledger] = await send(sql`SELECT id, applied, state FROM ledger FOR UPDATE`)
+  return (ledger as Found | undefined) ?? fail()
+}
+
+function ledgerIn(path: string): Found | undefined {
+  if (!existsSync(databaseOf(path))) return undefined
+  const connection = openSqlite(databaseOf(path), { isReader: true })
+  try {
+    return connection.query(sql`SELECT id, applied, state FROM ledger`)[0] as Found | undefined
+  } finally {
+    connection.close()
+  }
+}
+
+/** Durable when it returns. */
+function write(path: string, state: string): void {
+  const connection = openSqlite(databaseOf(path))
+  try {
+    connection.exec('PRAGMA synchronous = FULL')
+    connection.query(sql`UPDATE ledger SET state = ${state}`)
+  } finally {
+    connection.close()
+  }
+}
+
+async function assertUnused(send: Send): Promise<void> {
+  const daemons = await daemonsIn(send)
+  if (daemons.length === 0) return
+  throw new SvcError('journal_locked', `storage.url: ${daemons.join(', ')} uses this ledger; stop it first`)
+}
+
+function assertNoFiles(path: string): void {
+  const there = [path, databaseOf(path), markFileOf(path)].find((file) => existsSync(file))
+  if (there === undefined) return
+  throw new SvcError('journal_unusable', `--to: ${there} is there; give a place without a ledger`)
+}
+
+/** Numbers that the server gives by itself go on behind the largest one. */
+async function setSequences(send: Send): Promise<void> {
+  const counted = await send(sql`
+    SELECT table_name, column_name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND is_identity = 'YES'`)
+  for (const { table_name: table, column_name: column } of counted) {
+    const text = `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), coalesce(max(${column}), 0) + 1, false) FROM ${table}`
+    await send({ text, values: [] })
+  }
+}
+
+function tablesOf(connection: Connection): readonly Table[] {
+  const names = connection.query(sql`
+    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`)
+  return names.map(({ name }) => {
+    const columns = connection.query(sql`SELECT name, pk FROM pragma_table_info(${name}) ORDER BY cid`)
+    const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
+    return { name, columns: columns.map((each) => each.name), key: key.map((each) => each.name) }
+  })
+}
