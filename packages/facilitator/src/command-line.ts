@@ -14,6 +14,8 @@ export type Actions = {
   recover(file: string, options: RecoverCommand): Promise<void>
   audit(file: string, options: AuditCommand): Promise<void>
   backup(file: string, to: string): Promise<void>
+  puzzles(file: string, options: { readonly count: number }): Promise<void>
+  mine(options: MineCommand): Promise<void>
   move(file: string, to: string): Promise<void>
   migrate(file: string, options: { readonly dryRun: boolean }): Promise<void>
   decide(options: DecideCommand): Promise<void>
@@ -31,6 +33,8 @@ export type DecideCommand = {
   readonly listen: { readonly host: string; readonly port: number }
   readonly processes: number
 }
+
+export type MineCommand = { readonly to: string; readonly threads: number; readonly full: number }
 
 export type RecoverCommand = {
   readonly json: boolean
@@ -100,6 +104,8 @@ export function createProgram(version: string, actions: Actions, env: Environmen
   addBackup(program, actions)
   addMigrate(program, actions)
   addMove(program, actions)
+  addPuzzles(program, actions)
+  addMine(program, actions)
   registerSweepCommand(program, env)
   addDecide(program, actions)
   registerAdminCommands(program, env)
@@ -171,7 +177,7 @@ function addDecide(program: Command, actions: Pick<Actions, 'decide'>): void {
         .argParser(endpoint)
         .default(endpoint('127.0.0.1:8081'), '127.0.0.1:8081'),
     )
-    .option('--processes <number>', 'proofs at once, each in a process of its own', processes, 1)
+    .option('--processes <number>', 'proofs at once, each in a process of its own', whole(1, 64), 1)
     .addHelpText(
       'after',
       [
@@ -188,14 +194,6 @@ function endpoint(text: string): DecideCommand['listen'] {
   if (host === '' || Number(port) > 65_535)
     throw new InvalidArgumentError('a host and a port, such as 127.0.0.1:8081.')
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
-}
-
-function processes(text: string): number {
-  const number = Number(text)
-  if (!Number.isInteger(number) || number < 1 || number > 64) {
-    throw new InvalidArgumentError('a whole number from 1 to 64.')
-  }
-  return number
 }
 
 function addRecover(program: Command, actions: Pick<Actions, 'recover'>): void {
@@ -347,6 +345,81 @@ function addMove(program: Command, actions: Pick<Actions, 'move'>): void {
     )
     .action(({ config, to }: { config: string; to: string }) => actions.move(config, to))
 }
+
+const puzzlesHelp = `
+A puzzle is a line of JSON with the secret of one address. Whoever has it can find the address, see which burn on the chain is
+paid to it, and connect that burn with its mint. It cannot take or redirect the money, and it learns nothing of other
+addresses. Send puzzles only over a private channel, and keep none: they are as good as new ones.
+
+Environment:
+  SVC_TREASURY_PK       seed of the burn secrets, required
+  SVC_STORAGE_PASSWORD  password of the database, where payments are minted in batches: their addresses need the ledger's id`
+
+function addPuzzles(program: Command, actions: Pick<Actions, 'puzzles'>): void {
+  commandOf(program, 'puzzles', 'print puzzles, of which "mine" makes addresses on other machines')
+    .addOption(
+      new Option('--count <number>', 'how many')
+        .argParser(whole(1, 1e9))
+        .default(Number.POSITIVE_INFINITY, 'until nobody reads them'),
+    )
+    .addHelpText(
+      'after',
+      [
+        examples(
+          'svc-facilitator puzzles --config facilitator.toml --count 1000 > puzzles.jsonl',
+          'svc-facilitator puzzles --config facilitator.toml | ssh miner svc-facilitator mine --to postgres://miner@db.example/svc',
+        ),
+        puzzlesHelp,
+      ].join('\n'),
+    )
+    .action(({ config, count }: { config: string; count: number }) => actions.puzzles(config, { count }))
+}
+
+const mineHelp = `
+Reads puzzles from standard input, finds their addresses and puts them into the table "ready" of a ledger on PostgreSQL, from
+where every daemon takes them. It needs no configuration and no key, only a role that may insert into that table and count it:
+
+  CREATE ROLE miner LOGIN PASSWORD '…';
+  GRANT INSERT (nonce, record), SELECT (id) ON ready TO miner;
+
+A daemon derives each address again before it hands it out, so a wrong one is dropped. Addresses a second go to standard error.
+
+Environment:
+  SVC_STORAGE_PASSWORD  password of the role
+
+Exit codes:
+  ${exitCodes.ok}   all puzzles were solved, or it was stopped
+  ${exitCodes.mistake}   a line is no puzzle, or a mistake in the command line
+  ${exitCodes.tryAgain}  the database cannot be reached`
+
+function addMine(program: Command, actions: Pick<Actions, 'mine'>): void {
+  program
+    .command('mine')
+    .description('make addresses of puzzles, for the daemons of a database')
+    .requiredOption('--to <url>', 'the database: postgres://miner@host/database')
+    .option('--threads <number>', 'puzzles at once', whole(1, 256), 1)
+    .addOption(
+      new Option('--full <number>', 'rest while so many addresses are ready')
+        .argParser(whole(1, 1e9))
+        .default(10_000),
+    )
+    .addHelpText(
+      'after',
+      [
+        examples('svc-facilitator mine --to postgres://miner@db.example/svc --threads 8 < puzzles.jsonl'),
+        mineHelp,
+      ].join('\n'),
+    )
+    .action((options: MineCommand) => actions.mine(options))
+}
+
+const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most}.`)
+  }
 
 function timeOf(text: string): number {
   const seconds = /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1000

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, move, config, decide, admin or history, and sets the exit code. */
+/** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, move, puzzles, mine, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -8,16 +8,17 @@ import {
   type AuditCommand,
   createProgram,
   type DecideCommand,
+  type MineCommand,
   type RecoverCommand,
 } from './command-line.js'
 import { printAudit } from './commands/audit/reckon.js'
 import { type CheckReport, check } from './commands/check/check.js'
-import { loadConfig, readConfigFile } from './config/config.js'
+import { type Config, loadConfig, readConfigFile } from './config/config.js'
 import { describe, exitCodeOf, type Finding, format, isFailure } from './config/finding.js'
 import { limits } from './config/limits.js'
 import { printConfig } from './config/print.js'
 import { takeEnvironment } from './config/secrets/environment.js'
-import { readDeciderToken, readStoragePassword } from './config/secrets/secrets.js'
+import { readDeciderToken, readStoragePassword, readTreasuryKey } from './config/secrets/secrets.js'
 import { version } from './package.js'
 import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
@@ -37,6 +38,7 @@ const mistakes = new Set([
   'journal_lost',
   'issuer_unusable',
   'admin_refused',
+  'puzzle_invalid',
 ])
 
 // Server, ledger and prover are imported only by the commands that need them. The others then start a third faster.
@@ -76,6 +78,8 @@ const actions: Actions = {
   backup,
   migrate,
   move,
+  puzzles,
+  mine,
   recover,
 }
 
@@ -126,10 +130,53 @@ async function backup(file: string, to: string): Promise<void> {
 
 async function migrate(file: string, { dryRun: isDryRun }: { readonly dryRun: boolean }): Promise<void> {
   const config = loadConfig(file)
-  const { url } = config.storage
-  const database = url === undefined ? undefined : { url, password: readStoragePassword(env) }
+  const database = databaseOf(config)
   const { migrateLedger } = await import('./commands/storage/migrate.js')
   process.stdout.write(await migrateLedger({ config, database, isDryRun }))
+}
+
+/** The database of the ledger, for commands that need no key. */
+function databaseOf({ storage: { url } }: Config) {
+  return url === undefined ? undefined : { url, password: readStoragePassword(env) }
+}
+
+async function puzzles(file: string, { count }: { readonly count: number }): Promise<void> {
+  const config = loadConfig(file)
+  const { printPuzzles } = await import('./commands/mine/puzzles.js')
+  await printPuzzles({
+    config,
+    treasuryKey: readTreasuryKey(env),
+    database: databaseOf(config),
+    count,
+    clock: systemClock,
+    output: process.stdout,
+  })
+}
+
+async function mine({ to, ...options }: MineCommand): Promise<void> {
+  const [{ mineAddresses }, { openReadyTable }] = await Promise.all([
+    import('./commands/mine/mine.js'),
+    import('./store/postgres/ready-table.js'),
+  ])
+  const table = openReadyTable({ url: to, password: readStoragePassword(env) })
+  const stopping = new AbortController()
+  onStopSignal(
+    () => stopping.abort(),
+    () => void output.exit(exitCodes.ok),
+  )
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const { signal: stopped } = stopping
+  const told = await mineAddresses({
+    ...options,
+    input: process.stdin,
+    table,
+    clock: systemClock,
+    stopped,
+    say,
+  })
+  await table.close()
+  process.stdout.write(`${told}\n`)
+  await output.exit(exitCodes.ok)
 }
 
 async function move(file: string, to: string): Promise<void> {

@@ -123,6 +123,16 @@ export function readDeciderToken(env: Environment): string {
   throw new SvcError('secrets_invalid', `SVC_DECIDER_TOKEN: ${wrong}`)
 }
 
+/** The key that puzzles derive from. Throws `SvcError('secrets_invalid')` without a good one. */
+export function readTreasuryKey(env: Environment): Secret<Uint8Array> {
+  let wrong = 'required, but not set'
+  const key = readVariable(env, 'SVC_TREASURY_PK', (_level, _key, message) => {
+    wrong = message
+  })
+  if (key !== undefined) return new Secret(hexToBytes(key))
+  throw new SvcError('secrets_invalid', `SVC_TREASURY_PK: ${wrong}`)
+}
+
 /** The password of a database, for commands that need no key. Throws `SvcError('secrets_invalid')` for a bad one. */
 export function readStoragePassword(env: Environment): Secret<string> | undefined {
   const password = readVariable(env, 'SVC_STORAGE_PASSWORD', (_level, _key, message) => {
