@@ -1,5 +1,6 @@
 /** Amounts, times and names as people read them. What is exact is on hover. */
 import { el } from './dom.js'
+import { nowMs } from './system-clock.js'
 
 export type Token = { readonly symbol: string; readonly decimals: number }
 
@@ -23,13 +24,31 @@ export function inUnits(units: string | bigint, decimals: number, isInColumn = f
   return `${whole.format(value / scale)}${separator}${digits}${missing}`
 }
 
+/** Digits that a figure shows at a glance, but at least two behind the point. */
+const [glanceDigits, glanceFraction] = [6, 2]
+
+/** A decimal number of base units, rounded to what a glance takes in. */
+export function inShort(units: string | bigint, decimals: number): string {
+  const value = BigInt(units)
+  const kept = Math.max(glanceFraction, glanceDigits - `${value}`.length + decimals)
+  const cut = 10n ** BigInt(Math.max(0, decimals - kept))
+  return inUnits(((value + cut / 2n) / cut) * cut, decimals)
+}
+
+/** An amount at a glance, and the base units on hover. */
+export const figure = (units: string | bigint, token: Token | undefined): HTMLElement =>
+  token ? labelled(units, inShort(units, token.decimals), token.symbol) : amount(units, token)
+
 /** An amount with its unit, and the base units on hover. */
 export function amount(units: string | bigint, token: Token | undefined): HTMLElement {
   const [text, unit] = token
     ? [inUnits(units, token.decimals), token.symbol]
     : [inNumber(BigInt(units)), 'base units']
-  return el('span', { class: 'amount', title: `${units} base units` }, text, ' ', el('small', {}, unit))
+  return labelled(units, text, unit)
 }
+
+const labelled = (units: string | bigint, text: string, unit: string): HTMLElement =>
+  el('span', { class: 'amount', title: `${units} base units` }, text, ' ', el('small', {}, unit))
 
 /** The same for a column: digits stand below digits. */
 export const column = (units: string | bigint, token: Token | undefined): HTMLElement =>
@@ -39,23 +58,30 @@ export const column = (units: string | bigint, token: Token | undefined): HTMLEl
     token ? inUnits(units, token.decimals, true) : inNumber(BigInt(units)),
   )
 
-export const inEther = (wei: string | bigint): string => `${inUnits(wei, 18)} ETH`
+export const inEther = (wei: string | bigint): string => `${inShort(wei, 18)} ETH`
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const inYear = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric' },
+  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit' },
+})
 
 export const utcOf = (at: number): string =>
   `${new Date(at * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
-/** A moment in the reader's zone, with UTC on hover. */
-export function when(at: number, { short = false } = {}): HTMLElement {
+/** A moment in the reader's zone, with UTC on hover. The current year goes without saying. */
+export function when(at: number): HTMLElement {
   const date = new Date(at * 1000)
-  const text = (short ? timeOnly : dateTime).format(date)
+  const isThisYear = date.getFullYear() === new Date(nowMs()).getFullYear()
+  const text = (isThisYear ? inYear : dateTime).format(date)
   return el('time', { datetime: date.toISOString(), title: utcOf(at) }, text)
 }
 
 export const dayName = (at: number): string =>
   new Date(at * 1000).toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short' })
+
+export const shortDay = (at: number): string =>
+  new Date(at * 1000).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
 
 export const hourName = (at: number): string =>
   new Date(at * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })

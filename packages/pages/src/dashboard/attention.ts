@@ -30,7 +30,8 @@ export const remedies: Record<WaitReason, string | undefined> = {
 }
 
 export type Concern = {
-  readonly level: 'bad' | 'warn'
+  /** A note is for a payer who asks. Nobody can do anything about it, so it needs nobody. */
+  readonly level: 'bad' | 'warn' | 'note'
   readonly what: Part
   readonly todo: string
   readonly to: string
@@ -78,18 +79,6 @@ export function concernsOf(status: Status): Concern[] {
         'They stay due and are tried again.',
         'money',
       ),
-    payments.unmatched > 0 &&
-      warn(
-        `${plural(payments.unmatched, 'transfer')} to burn addresses covered nothing.`,
-        'Their payers may ask. The list has the reason of each.',
-        'attention',
-      ),
-    payments.late + (payments.found ?? 0) > 0 &&
-      warn(
-        `${plural(payments.late + (payments.found ?? 0), 'burn')} bought nothing.`,
-        'They are minted all the same; their payers may ask.',
-        'attention',
-      ),
     history?.failed &&
       warn(
         'The disk refuses the file of the payment history.',
@@ -99,6 +88,18 @@ export function concernsOf(status: Status): Concern[] {
     journal?.freeBytes !== undefined &&
       journal.freeBytes < diskMinBytes &&
       warn('The disk of the journal is nearly full.', 'Make room.', 'health'),
+    payments.unmatched > 0 &&
+      note(
+        `${plural(payments.unmatched, 'transfer')} to burn addresses covered nothing.`,
+        'A payer may ask. The list has the reason of each.',
+        'attention',
+      ),
+    payments.late + (payments.found ?? 0) > 0 &&
+      note(
+        `${plural(payments.late + (payments.found ?? 0), 'burn')} bought nothing.`,
+        'Each is minted all the same, and its payer may ask.',
+        'attention',
+      ),
   ]
   return found.filter((concern): concern is Concern => Boolean(concern))
 }
@@ -109,6 +110,12 @@ export const needsHelp = (reason: WaitReason): boolean =>
 
 const bad = (what: Part, todo: string, to: string): Concern => ({ level: 'bad', what, todo, to })
 const warn = (what: Part, todo: string, to: string): Concern => ({ level: 'warn', what, todo, to })
+
+const note = (what: Part, todo: string, to: string): Concern => ({ level: 'note', what, todo, to })
+
+/** Those that ask for something to be done. */
+export const mattersOf = (status: Status): Concern[] =>
+  concernsOf(status).filter(({ level }) => level !== 'note')
 
 const waitsThatNeedHelp = (reasons: Readonly<Record<string, number>>) =>
   (Object.entries(reasons) as [WaitReason, number][]).filter(
@@ -127,9 +134,12 @@ const gasConcerns = (status: Status): Concern[] =>
     )
 
 /** `here` is the screen that needs no link to itself. */
-export const concernList = (concerns: readonly Concern[], here = ''): HTMLElement =>
-  concerns.length === 0
+export const concernList = (concerns: readonly Concern[], here = ''): Part[] => [
+  concerns.every(({ level }) => level === 'note')
     ? el('p', { class: 'calm' }, 'Nothing needs you.')
+    : undefined,
+  concerns.length === 0
+    ? undefined
     : el(
         'ul',
         { class: 'concerns' },
@@ -142,7 +152,8 @@ export const concernList = (concerns: readonly Concern[], here = ''): HTMLElemen
             to === here ? undefined : el('a', { href: `#${to}` }, `Open ${to}`),
           ),
         ),
-      )
+      ),
+]
 
 const quiet = (text: string): HTMLElement => el('p', { class: 'quiet' }, text)
 const paymentLink = (nonce: string): HTMLElement => el('a', { href: `#payments/${nonce}` }, hash(nonce))
@@ -213,7 +224,7 @@ const lateBurns = ({ late }: Odd, token: Token | undefined): HTMLElement =>
         key: payment.challengeNonce,
         cells: [
           paymentLink(payment.challengeNonce),
-          payment.late?.reason,
+          payment.late?.reason.replaceAll('_', ' '),
           hash(payment.late?.from),
           hash(payment.late?.transaction),
           amount(payment.late?.value ?? '0', token),
@@ -313,7 +324,7 @@ export const attention: Screen = {
   title: 'Attention',
   asks: () => ({ waiting: 'limit=100', late: 'limit=50', refusals: 'limit=500' }),
   draw: (seen) => [
-    section('Now', concernList(concernsOf(seen.status), 'attention')),
+    section('Now', ...concernList(concernsOf(seen.status), 'attention')),
     seen.waiting && waiting(seen.waiting.payments, seen.token, seen.now),
     refused(seen),
     ...(seen.late

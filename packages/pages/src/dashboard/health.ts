@@ -8,8 +8,16 @@ import type { Screen, Seen } from './screen.js'
 
 type Line = readonly [name: string, level: 'good' | 'warn' | 'bad' | 'off', says: Part]
 
-const names = { good: 'well', warn: 'look', bad: 'broken', off: 'off' }
-const inMegabytes = (bytes: number) => `${inNumber(Math.round(bytes / 1e6))} MB`
+const names = { good: 'ok', warn: 'check', bad: 'broken', off: 'off' }
+const sizes: readonly [number, string][] = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
+]
+function inBytes(bytes: number): string {
+  const [size, name] = sizes.find(([each]) => bytes >= each * 10) ?? [1, 'bytes']
+  return `${inNumber(Math.round(bytes / size))} ${name}`
+}
 
 function chainLine({ chain }: Status): Line {
   if (!chain.reachable) return ['Chain', 'bad', 'out of reach']
@@ -42,7 +50,7 @@ function proverLine({ mints, now }: Status): Line {
 function journalLine({ journal }: Status): Line {
   if (!journal) return ['Database', 'off', 'settlement.journal is "none": nothing outlives a restart']
   const { failed, lost, records, bytes, freeBytes } = journal
-  const says = `${inNumber(records)} events, journal of ${inMegabytes(bytes)}, ${freeBytes === undefined ? 'free disk unknown' : `${inMegabytes(freeBytes)} free`}`
+  const says = `${inNumber(records)} events, journal of ${inBytes(bytes)}, ${freeBytes === undefined ? 'free disk unknown' : `${inBytes(freeBytes)} free`}`
   return [
     'Database',
     failed || lost ? 'bad' : freeBytes !== undefined && freeBytes < 1e9 ? 'warn' : 'good',
@@ -78,7 +86,7 @@ function lines(seen: Seen): Line[] {
     [
       'Payment history',
       history ? (history.failed ? 'bad' : 'good') : 'off',
-      history ? `${plural(history.records, 'record')}, ${inMegabytes(history.bytes)}` : 'not configured',
+      history ? `${plural(history.records, 'record')}, ${inBytes(history.bytes)}` : 'not configured',
     ],
     [
       'Daemons',
@@ -106,6 +114,7 @@ function accounts({ status, relayer }: Seen): HTMLElement {
       { class: 'quiet' },
       `Paid for gas since the start: ${inEther(BigInt(status.relayer.spent.burn.wei))} for burns, ${inEther(BigInt(status.relayer.spent.mint.wei))} for mints.`,
     ),
+    el('h3', {}, 'In flight'),
     table(
       'Transactions in flight',
       ['For', 'Nonce#', 'Signed', 'Versions#', 'Transaction'],

@@ -7,7 +7,7 @@ import { morph } from '../morph.js'
 import { badge, button, field, type Part } from '../parts.js'
 import { nowMs } from '../system-clock.js'
 import { type Admin, type AdminAnswers, createAdmin } from './api.js'
-import { attention, concernsOf } from './attention.js'
+import { attention, mattersOf } from './attention.js'
 import { health } from './health.js'
 import { exportMints, money } from './money.js'
 import { chooseRange, overview } from './overview.js'
@@ -146,7 +146,7 @@ function header(): HTMLElement {
 }
 
 function navigation(current: string): HTMLElement {
-  const count = answers.status ? concernsOf(answers.status).length : 0
+  const count = answers.status ? mattersOf(answers.status).length : 0
   return el(
     'nav',
     { 'aria-label': 'Screens', 'data-key': 'nav' },

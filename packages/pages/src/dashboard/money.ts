@@ -1,6 +1,6 @@
 /** Money: what is owed, minted, due and spent, and each burn against its mint. */
 import { el } from '../dom.js'
-import { amount, column, csv, hash, inEther, inNumber, plural, utcOf, when } from '../format.js'
+import { amount, column, csv, figure, hash, inEther, plural, utcOf, when } from '../format.js'
 import { badge, button, facts, section, table, tile, tiles } from '../parts.js'
 import type { Admin, AdminAnswers } from './api.js'
 import { hoursUntil, sumOf } from './overview.js'
@@ -38,7 +38,7 @@ function gasSpent({ status }: Seen): HTMLElement {
   return tile(
     'Gas spent',
     inEther(wei),
-    `${inNumber(burn.transactions)} burn and ${inNumber(mint.transactions)} mint transactions since the start`,
+    `${plural(burn.transactions, 'burn')} and ${plural(mint.transactions, 'mint')} since the start`,
   )
 }
 
@@ -85,18 +85,18 @@ export const money: Screen = {
       tiles(
         tile(
           'Owed to the provider',
-          amount(status.mints.owed, token),
+          figure(status.mints.owed, token),
           plural(status.mints.awaiting, 'burn without a mint', 'burns without a mint'),
         ),
-        tile('Minted in 31 days', amount(minted.finalized, token), plural(minted.mints, 'payment')),
+        tile('Minted in 31 days', figure(minted.finalized, token), plural(minted.mints, 'payment')),
         tile(
           'Fees due',
-          amount(fees?.due.amount ?? '0', token),
+          figure(fees?.due.amount ?? '0', token),
           fees && plural(fees.due.payments, 'payment'),
         ),
         tile(
           'Fees swept',
-          amount(fees?.swept.amount ?? '0', token),
+          figure(fees?.swept.amount ?? '0', token),
           fees && plural(fees.swept.sweeps, 'sweep'),
         ),
         gasSpent(seen),

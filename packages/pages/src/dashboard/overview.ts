@@ -1,10 +1,22 @@
 /** The first look: what came in, what waits, what is left, and what needs a person. */
 import { type Bar, bars } from '../chart.js'
 import { el } from '../dom.js'
-import { amount, dayName, dayStart, hourName, inUnits, plural, span, type Token } from '../format.js'
+import {
+  amount,
+  dayName,
+  dayStart,
+  figure,
+  hourName,
+  inShort,
+  inUnits,
+  plural,
+  shortDay,
+  span,
+  type Token,
+} from '../format.js'
 import { button, section, tile, tiles } from '../parts.js'
 import type { AdminAnswers } from './api.js'
-import { concernList, concernsOf } from './attention.js'
+import { concernList, concernsOf, mattersOf } from './attention.js'
 import { daysText, gasLeft, paceText } from './gas.js'
 import type { Screen, Seen } from './screen.js'
 
@@ -44,8 +56,10 @@ export function hoursUntil(now: number): string {
   return `since=${hour - (days + 1) * daySeconds}&until=${hour + hourSeconds}`
 }
 
+type Bucket = { readonly start: number; readonly name: string; readonly sum: Sum }
+
 /** The hours or the days of the charts, oldest first, in the reader's zone. */
-function buckets(hours: readonly Hour[], now: number): { readonly name: string; readonly sum: Sum }[] {
+function buckets(hours: readonly Hour[], now: number): Bucket[] {
   const starts =
     range === 'hours'
       ? Array.from({ length: 24 }, (_, i) => now - (now % hourSeconds) - (23 - i) * hourSeconds)
@@ -56,6 +70,7 @@ function buckets(hours: readonly Hour[], now: number): { readonly name: string; 
   return starts.map((start, i) => {
     const end = starts[i + 1] ?? Number.POSITIVE_INFINITY
     return {
+      start,
       name: range === 'hours' ? hourName(start) : dayName(start),
       sum: sumOf(hours.filter(({ at }) => at >= start && at < end)),
     }
@@ -65,7 +80,7 @@ function buckets(hours: readonly Hour[], now: number): { readonly name: string; 
 function chart(
   title: string,
   of: (sum: Sum) => bigint,
-  parts: ReturnType<typeof buckets>,
+  parts: readonly Bucket[],
   token: Token | undefined,
 ): HTMLElement {
   const text = (units: bigint) => (token ? `${inUnits(units, token.decimals)} ${token.symbol}` : `${units}`)
@@ -75,40 +90,49 @@ function chart(
   const all = parts.map(({ name, sum }): Bar => {
     const value = of(sum)
     return {
-      name,
       value: largest === 0n ? 0 : Number((value * 1_000n) / largest),
       says: `${name}: ${text(value)}, ${plural(sum.payments, 'payment')}`,
     }
   })
   const label = `${title} by ${range === 'hours' ? 'hour of the last 24' : 'day of the last 30'}: ${text(total)} in all, at most ${text(largest)}`
-  return section(title, bars(label, all, text(largest)))
+  const every = range === 'hours' ? 6 : 5
+  const axis = parts
+    .filter((_, i) => i % every === 0)
+    .map(({ start }) => (range === 'hours' ? hourName(start) : shortDay(start)))
+  const top = token ? inShort(largest, token.decimals) : `${largest}`
+  return el(
+    'section',
+    { class: 'card' },
+    el('div', { class: 'top' }, el('h2', {}, title), el('p', { class: 'total' }, figure(total, token))),
+    bars(label, all, { top: largest === 0n ? '' : top, axis }),
+  )
 }
 
 function figures({ hours, status, token, now }: Seen): HTMLElement {
   const today = sumOf((hours?.hours ?? []).filter(({ at }) => at >= dayStart(now)))
   const { mints, fees } = status
   const hasFees = fees?.mode !== 'none' || today.fees > 0n
-  const concerns = concernsOf(status)
+  const matters = mattersOf(status)
   return tiles(
-    tile('Accepted today', amount(today.accepted, token), plural(today.payments, 'payment')),
+    tile('Accepted today', figure(today.accepted, token), plural(today.payments, 'payment')),
     hasFees
       ? tile(
           'Fees earned today',
-          amount(today.fees, token),
+          figure(today.fees, token),
           fees?.earned === undefined
             ? undefined
-            : el('span', {}, amount(fees.earned, token), ' finalized since the first payment'),
+            : el('span', {}, amount(fees.earned, token), ' finalized in all'),
         )
       : tile('Fees earned today', 'none', 'no fee is configured'),
     tile(
       'Awaiting mint',
-      amount(mints.owed, token),
+      figure(mints.owed, token),
       mints.awaiting === 0
         ? 'nothing waits'
         : `${plural(mints.awaiting, 'payment')}, the oldest for ${span(mints.oldestSeconds ?? 0)}: ${waitText(mints.reasons)}`,
       (mints.oldestSeconds ?? 0) > 1_800 ? 'warn' : '',
     ),
-    tile('Finalized today', amount(today.finalized, token), plural(today.mints, 'payment')),
+    tile('Finalized today', figure(today.finalized, token), plural(today.mints, 'payment')),
     ...gasLeft(status).map((gas) =>
       tile(
         `Gas of the ${gas.name.replace(/,.*/, '')}`,
@@ -119,9 +143,9 @@ function figures({ hours, status, token, now }: Seen): HTMLElement {
     ),
     tile(
       'Attention',
-      concerns.length === 0 ? 'nothing' : plural(concerns.length, 'matter'),
+      matters.length === 0 ? 'nothing' : plural(matters.length, 'matter'),
       status.ready ? 'ready for payments' : 'no payments are taken',
-      concerns.some(({ level }) => level === 'bad') ? 'bad' : concerns.length > 0 ? 'warn' : '',
+      matters.some(({ level }) => level === 'bad') ? 'bad' : matters.length > 0 ? 'warn' : '',
     ),
   )
 }
@@ -153,8 +177,8 @@ export const overview: Screen = {
     const parts = buckets(hours?.hours ?? [], now)
     return [
       figures(seen),
-      section('What needs you', concernList(concernsOf(status))),
-      rangeChoice(),
+      section('What needs you', ...concernList(concernsOf(status))),
+      el('div', { class: 'top' }, el('h2', {}, 'Over time'), rangeChoice()),
       el(
         'div',
         { class: 'charts' },

@@ -160,43 +160,47 @@ function list({ payments, token }: Seen): Part[] {
   const more = next ?? payments.next
   return [
     filters(),
-    table(
-      'Payments',
-      [
-        'Issued',
-        'Payment',
-        'Phase',
-        `Amount${token ? `, ${token.symbol}` : ''}#`,
-        'Seller',
-        'Payer',
-        'Burn',
-        'Mint',
-      ],
-      shown.map((payment) => ({
-        key: payment.challengeNonce,
-        cells: [
-          when(payment.issuedAt),
-          el('a', { href: `#payments/${payment.challengeNonce}` }, hash(payment.challengeNonce)),
-          phaseBadge(payment),
-          column(payment.amount, token),
-          payment.seller ?? el('span', { class: 'quiet' }, '–'),
-          hash(payment.burn?.from ?? payment.late?.from),
-          hash(payment.transaction ?? payment.late?.transaction),
-          payment.mint
-            ? hash(payment.mint.transaction ?? 'minted')
-            : el('span', { class: 'quiet' }, payment.waiting?.reason.replaceAll('_', ' ') ?? '–'),
-        ],
-      })),
-      filter.find
-        ? 'No payment has this burn, nonce or address. Attention lists transfers that covered nothing.'
-        : 'No payment fits.',
-    ),
     el(
       'div',
-      { class: 'buttons' },
-      el('span', { class: 'quiet' }, `${plural(shown.length, 'payment')}${more ? ', more follow' : ''}`),
-      more ? button('Load older ones', 'older') : undefined,
-      button('All of these as CSV', 'csv'),
+      { class: 'card' },
+      table(
+        'Payments',
+        [
+          'Issued',
+          'Payment',
+          'Phase',
+          `Amount${token ? `, ${token.symbol}` : ''}#`,
+          'Seller',
+          'Payer',
+          'Burn',
+          'Mint',
+        ],
+        shown.map((payment) => ({
+          key: payment.challengeNonce,
+          cells: [
+            when(payment.issuedAt),
+            el('a', { href: `#payments/${payment.challengeNonce}` }, hash(payment.challengeNonce)),
+            phaseBadge(payment),
+            column(payment.amount, token),
+            payment.seller ?? el('span', { class: 'quiet' }, '–'),
+            hash(payment.burn?.from ?? payment.late?.from),
+            hash(payment.transaction ?? payment.late?.transaction),
+            payment.mint
+              ? hash(payment.mint.transaction ?? 'minted')
+              : el('span', { class: 'quiet' }, payment.waiting?.reason.replaceAll('_', ' ') ?? '–'),
+          ],
+        })),
+        filter.find
+          ? 'No payment has this burn, nonce or address. Attention lists transfers that covered nothing.'
+          : 'No payment fits.',
+      ),
+      el(
+        'div',
+        { class: 'buttons' },
+        el('span', { class: 'quiet' }, `${plural(shown.length, 'payment')}${more ? ', more follow' : ''}`),
+        more ? button('Load older ones', 'older') : undefined,
+        button('All of these as CSV', 'csv'),
+      ),
     ),
   ]
 }
@@ -255,58 +259,63 @@ function one({ payment: answer, token }: Seen): Part[] {
   const { payment } = answer
   const { waiting, late } = payment
   return [
-    el('p', {}, el('a', { href: '#payments' }, 'All payments')),
-    section(
-      'Payment',
-      el('p', { class: 'figure' }, amount(payment.amount, token), ' ', phaseBadge(payment)),
-      waiting &&
-        el(
-          'p',
-          { class: `note ${needsHelp(waiting.reason) ? 'bad' : ''}` },
-          el('strong', {}, `Waits: ${waiting.reason.replaceAll('_', ' ')}. `),
-          sentence(waiting.meaning),
-          remedies[waiting.reason],
+    el('p', {}, el('a', { href: '#payments' }, '← All payments')),
+    el(
+      'div',
+      { class: 'pair' },
+      section(
+        'Payment',
+        el('p', { class: 'figure' }, amount(payment.amount, token), ' ', phaseBadge(payment)),
+        waiting &&
+          el(
+            'p',
+            { class: `note ${needsHelp(waiting.reason) ? 'bad' : ''}` },
+            el('strong', {}, `Waits: ${waiting.reason.replaceAll('_', ' ')}. `),
+            sentence(waiting.meaning),
+            remedies[waiting.reason],
+          ),
+        waiting &&
+          el(
+            'div',
+            { class: 'buttons' },
+            button('Retry its mint now', 'retry', payment.challengeNonce, 'small'),
+            waiting.reason === 'gathering'
+              ? button('Close its epoch', 'close-epoch', payment.challengeNonce)
+              : undefined,
+          ),
+        facts(
+          ['Nonce', long(payment.challengeNonce)],
+          ['Burn address', long(payment.payTo)],
+          ['Seller', payment.seller],
+          ['Payer', long(payment.burn?.from)],
+          ['Burn', long(payment.burn?.transaction ?? payment.transaction)],
+          ['Burned', payment.burn && amount(payment.burn.value, token)],
+          ['Beyond the amount', payment.surplus && amount(payment.surplus, token)],
+          ['List price', amount(payment.listPrice, token)],
+          [
+            'Fee',
+            payment.fee &&
+              el(
+                'span',
+                {},
+                amount(payment.fee.amount, token),
+                ` (${payment.fee.bps / 100} %, on the ${payment.fee.chargeTo})`,
+              ),
+          ],
+          ['Mint', long(payment.mint?.transaction)],
+          ['Minted', payment.mint && amount(payment.mint.value, token)],
+          ['Goes to', long(payment.treasury)],
+          ['Success answered', payment.granted ? 'yes' : 'no'],
+          ['Expires', el('span', { title: utcOf(payment.expiresAt) }, when(payment.expiresAt))],
+          [
+            'Burn that bought nothing',
+            late &&
+              el('span', {}, `${late.reason}: `, amount(late.value, token), ' ', long(late.transaction)),
+          ],
         ),
-      waiting &&
-        el(
-          'div',
-          { class: 'buttons' },
-          button('Retry its mint now', 'retry', payment.challengeNonce, 'small'),
-          waiting.reason === 'gathering'
-            ? button('Close its epoch', 'close-epoch', payment.challengeNonce)
-            : undefined,
-        ),
-      facts(
-        ['Nonce', long(payment.challengeNonce)],
-        ['Burn address', long(payment.payTo)],
-        ['Seller', payment.seller],
-        ['Payer', long(payment.burn?.from)],
-        ['Burn', long(payment.burn?.transaction ?? payment.transaction)],
-        ['Burned', payment.burn && amount(payment.burn.value, token)],
-        ['Beyond the amount', payment.surplus && amount(payment.surplus, token)],
-        ['List price', amount(payment.listPrice, token)],
-        [
-          'Fee',
-          payment.fee &&
-            el(
-              'span',
-              {},
-              amount(payment.fee.amount, token),
-              ` (${payment.fee.bps / 100} %, on the ${payment.fee.chargeTo})`,
-            ),
-        ],
-        ['Mint', long(payment.mint?.transaction)],
-        ['Minted', payment.mint && amount(payment.mint.value, token)],
-        ['Goes to', long(payment.treasury)],
-        ['Success answered', payment.granted ? 'yes' : 'no'],
-        ['Expires', el('span', { title: utcOf(payment.expiresAt) }, when(payment.expiresAt))],
-        [
-          'Burn that bought nothing',
-          late && el('span', {}, `${late.reason}: `, amount(late.value, token), ' ', long(late.transaction)),
-        ],
       ),
+      section('From challenge to mint', timeline(answer.timeline)),
     ),
-    section('From challenge to mint', timeline(answer.timeline)),
   ]
 }
 

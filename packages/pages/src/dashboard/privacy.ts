@@ -1,7 +1,7 @@
 /** Privacy: how many burns could explain each mint, and what an operator can do about it. */
 import { bars } from '../chart.js'
 import { el } from '../dom.js'
-import { amount, hash, plural, span, when } from '../format.js'
+import { amount, dayName, hash, hourName, plural, span, when } from '../format.js'
 import { badge, facts, grouped, section, table, tile, tiles } from '../parts.js'
 import type { AdminAnswers } from './api.js'
 import type { Screen } from './screen.js'
@@ -78,6 +78,12 @@ function settingsOf(settings: Settings): HTMLElement {
   )
 }
 
+/** When the first and the last of these mints came, if there are enough of them for two times. */
+const endsOf = (groups: readonly (readonly Minted[])[]): string[] =>
+  (groups.length < 20 ? [groups[0]] : [groups[0], groups.at(-1)]).flatMap((members) =>
+    members?.[0] ? `${dayName(members[0].at)}, ${hourName(members[0].at)}` : [],
+  )
+
 export const privacy: Screen = {
   title: 'Privacy',
   asks: () => ({ mints: 'limit=100' }),
@@ -97,12 +103,11 @@ export const privacy: Screen = {
           ? el('p', { class: 'calm' }, 'Nothing was minted yet.')
           : bars(
               `Company of the last ${plural(drawn.length, 'mint')}, at most ${largest}`,
-              drawn.map((members, i) => ({
-                name: `${i + 1}`,
+              drawn.map((members) => ({
                 value: companyOf(members),
                 says: `${plural(companyOf(members), 'burn')} could explain this mint of ${plural(members.length, 'payment')}`,
               })),
-              `${largest}`,
+              { top: plural(largest, 'burn'), axis: endsOf(drawn) },
             ),
         el(
           'p',

@@ -4,7 +4,7 @@ import { Refused } from '../ask.js'
 import { el } from '../dom.js'
 import { download } from '../format.js'
 import { morph } from '../morph.js'
-import { button, field, type Part } from '../parts.js'
+import { button, field, type Part, section } from '../parts.js'
 import { codeOf, findWallets, type Wallet } from '../paywall/wallet.js'
 import { nowMs } from '../system-clock.js'
 import {
@@ -76,20 +76,23 @@ async function look(): Promise<void> {
 function body(): Part[] {
   if (!whoami) return [door(wallets)]
   if (one) return onePayment(one, whoami)
-  const byNonce = el(
-    'form',
-    { 'data-do': 'open', class: 'filters' },
-    field(
-      'Open a payment by its nonce',
-      el('input', {
-        name: 'nonce',
-        placeholder: '0x…',
-        pattern: '\\s*0x[0-9a-fA-F]{64}\\s*',
-        required: '',
-        autocomplete: 'off',
-      }),
+  const byNonce = section(
+    'One payment',
+    el(
+      'form',
+      { 'data-do': 'open', class: 'filters' },
+      field(
+        'Open a payment by its nonce',
+        el('input', {
+          name: 'nonce',
+          placeholder: '0x…',
+          pattern: '\\s*0x[0-9a-fA-F]{64}\\s*',
+          required: '',
+          autocomplete: 'off',
+        }),
+      ),
+      el('div', { class: 'buttons' }, el('button', { class: 'small' }, 'Open')),
     ),
-    el('div', { class: 'buttons' }, el('button', { class: 'small' }, 'Open')),
   )
   return whoami.sees === 'nonce'
     ? [byNonce]

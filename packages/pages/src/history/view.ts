@@ -46,13 +46,21 @@ export function monthTable(totals: readonly Month[], whoami: Whoami, now: number
             sum(of.accepted),
             sum(of.late),
             ...(isProvider ? [of.fees && sum(of.fees), of.finalized && sum(of.finalized)] : []),
-            whoami.statements && until <= now ? button('Statement', 'total', `${since} ${until}`) : '',
+            whoami.statements
+              ? until <= now
+                ? button('Statement', 'total', `${since} ${until}`)
+                : quiet('when the month is over')
+              : undefined,
           ],
         })),
       'Nothing in the last twelve months.',
     ),
   )
 }
+
+const quiet = (text: string): HTMLElement => el('span', { class: 'quiet' }, text)
+
+const isPaid = ({ accepted, late }: HistoryPayment) => accepted !== undefined || late !== undefined
 
 const phaseBadge = (payment: HistoryPayment) =>
   badge(payment.phase, payment.phase === 'late' ? 'warn' : payment.phase)
@@ -81,7 +89,7 @@ export function paymentTable(
     table(
       'Payments',
       [
-        'Burned',
+        'When',
         'Payment',
         'Phase',
         `Amount${token ? `, ${token.symbol}` : ''}#`,
@@ -95,13 +103,15 @@ export function paymentTable(
           el('a', { href: `#${payment.challengeNonce}` }, hash(payment.challengeNonce)),
           phaseBadge(payment),
           column(payment.accepted?.value ?? payment.late?.value ?? payment.amount, token),
-          payment.finalizedAt === undefined
-            ? (payment.finalizedOn ?? el('span', { class: 'quiet' }, 'not told yet'))
-            : when(payment.finalizedAt),
+          payment.finalizedAt !== undefined
+            ? when(payment.finalizedAt)
+            : (payment.finalizedOn ?? (isPaid(payment) ? quiet('not told yet') : undefined)),
           isProvider
             ? payment.payer
               ? hash(payment.payer)
-              : el('span', { class: 'quiet' }, 'not disclosed')
+              : isPaid(payment)
+                ? quiet('not disclosed')
+                : undefined
             : hash(payment.accepted?.burn?.transaction ?? payment.late?.burn?.transaction),
         ],
       })),
@@ -135,65 +145,68 @@ export function onePayment({ payment, turns }: HistoryAnswers['payment'], whoami
   const token = whoami.tokenLabel
   const { accepted, late, fee, mint } = payment
   const isPayer = whoami.role === 'payer' && whoami.sees === 'address'
-  const isPaid = accepted !== undefined || late !== undefined
   return [
-    el('p', {}, el('a', { href: '#' }, 'All payments')),
-    section(
-      'Payment',
-      el('p', { class: 'figure' }, amount(payment.amount, token), ' ', phaseBadge(payment)),
-      facts(
-        ['Nonce', long(payment.challengeNonce)],
-        ['Issued', when(payment.issuedAt)],
-        ['Paid', accepted && el('span', {}, amount(accepted.value, token), ' ', when(accepted.at))],
-        ['Burn', long(accepted?.burn?.transaction ?? late?.burn?.transaction)],
-        ['Payer', long(payment.payer)],
-        ['Burn address', long(payment.payTo)],
-        ['Fee', fee && amount(fee.amount, token)],
-        [
-          'Finalized',
-          payment.finalizedAt === undefined
-            ? payment.finalizedOn && `by ${payment.finalizedOn} (UTC)`
-            : when(payment.finalizedAt),
-        ],
-        ['Mint', long(mint?.transaction)],
-        ['Treasury', long(payment.treasury)],
-        [
-          'Bought nothing',
-          late && el('span', {}, `${late.reason}: `, amount(late.value, token), ' ', when(late.at)),
-        ],
-        [
-          'Disclosed to the provider',
-          payment.disclosedAt === undefined ? (isPayer ? 'no' : undefined) : when(payment.disclosedAt),
-        ],
+    el('p', {}, el('a', { href: '#' }, '← All payments')),
+    el(
+      'div',
+      { class: 'pair' },
+      section(
+        'Payment',
+        el('p', { class: 'figure' }, amount(payment.amount, token), ' ', phaseBadge(payment)),
+        facts(
+          ['Nonce', long(payment.challengeNonce)],
+          ['Issued', when(payment.issuedAt)],
+          ['Paid', accepted && el('span', {}, amount(accepted.value, token), ' ', when(accepted.at))],
+          ['Burn', long(accepted?.burn?.transaction ?? late?.burn?.transaction)],
+          ['Payer', long(payment.payer)],
+          ['Burn address', long(payment.payTo)],
+          ['Fee', fee && amount(fee.amount, token)],
+          [
+            'Finalized',
+            payment.finalizedAt === undefined
+              ? payment.finalizedOn && `by ${payment.finalizedOn} (UTC)`
+              : when(payment.finalizedAt),
+          ],
+          ['Mint', long(mint?.transaction)],
+          ['Treasury', long(payment.treasury)],
+          [
+            'Bought nothing',
+            late && el('span', {}, `${late.reason}: `, amount(late.value, token), ' ', when(late.at)),
+          ],
+          [
+            'Disclosed to the provider',
+            payment.disclosedAt === undefined ? (isPayer ? 'no' : undefined) : when(payment.disclosedAt),
+          ],
+        ),
+        el(
+          'div',
+          { class: 'buttons' },
+          whoami.statements && isPaid(payment)
+            ? button('Get a statement', 'statement', payment.challengeNonce, 'small')
+            : undefined,
+          whoami.statements && payment.finalizedOn
+            ? button('Get a finality receipt', 'receipt', payment.challengeNonce)
+            : undefined,
+          isPayer && isPaid(payment) && payment.disclosedAt === undefined
+            ? button('Disclose it to the provider', 'disclose', payment.challengeNonce)
+            : undefined,
+        ),
       ),
-      el(
-        'div',
-        { class: 'buttons' },
-        whoami.statements && isPaid
-          ? button('Get a statement', 'statement', payment.challengeNonce, 'small')
-          : undefined,
-        whoami.statements && payment.finalizedOn
-          ? button('Get a finality receipt', 'receipt', payment.challengeNonce)
-          : undefined,
-        isPayer && isPaid && payment.disclosedAt === undefined
-          ? button('Disclose it to the provider', 'disclose', payment.challengeNonce)
-          : undefined,
-      ),
-    ),
-    section(
-      'Its turns',
-      el(
-        'ol',
-        { class: 'timeline' },
-        ...turns.map(({ kind, at, on }) =>
-          el(
-            'li',
-            {},
-            el('strong', {}, turnNames[kind]),
+      section(
+        'Its turns',
+        el(
+          'ol',
+          { class: 'timeline' },
+          ...turns.map(({ kind, at, on }) =>
             el(
-              'span',
-              { class: 'quiet' },
-              at === undefined ? on && dayName(Date.parse(on) / 1000) : when(at),
+              'li',
+              {},
+              el('strong', {}, turnNames[kind]),
+              el(
+                'span',
+                { class: 'quiet' },
+                at === undefined ? on && dayName(Date.parse(on) / 1000) : when(at),
+              ),
             ),
           ),
         ),
