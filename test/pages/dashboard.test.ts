@@ -5,6 +5,7 @@ import type { Browser, Download, Page } from 'playwright-core'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBrowser, howToGetBrowser } from '../../scripts/browser.mjs'
+import { until } from '../support/until.js'
 import { expectAccessible, expectToFit, openBrowser, openPage } from './support/browser.js'
 import { type Operated, startOperated } from './support/operated.js'
 import { hostile } from './support/shop.js'
@@ -74,6 +75,38 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await page.evaluate(() => ['pwned' in globalThis, document.images.length, document.scripts.length]),
     ).toEqual([false, 0, 1])
   const contentOf = async (file: Download) => readFileSync(await file.path(), 'utf8')
+
+  it.each(['/dashboard/', '/dashboard/history/'])(
+    '%s paints before its script is there, and says how soon',
+    async (path) => {
+      const paint = () =>
+        page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route('**/*.js', async (route) => {
+        await held
+        await route.continue()
+      })
+      await page.goto(net.facilitatorUrl + path, { waitUntil: 'commit' })
+      await until(async () => (await paint()) !== undefined)
+      expect(await page.locator('h1').count()).toBe(1)
+      release()
+      await page.unroute('**/*.js')
+
+      const times: number[] = []
+      for (let run = 0; run < 9; run++) {
+        await page.goto(net.facilitatorUrl + path)
+        await until(async () => (await paint()) !== undefined)
+        times.push(Math.round((await paint()) ?? 0))
+      }
+      times.sort((one, other) => one - other)
+      process.stdout.write(
+        `first paint of ${path}: median ${times[4]} ms, at most ${times[8]} ms of 9 runs\n`,
+      )
+    },
+  )
 
   describe('dashboard', () => {
     it('opens for the token alone, which is in no address, no storage and no cookie, and gone after a reload', async () => {

@@ -27,13 +27,14 @@ export const button = (text: string, action: string, value = '', look = 'second 
 
 export type Row = { readonly key?: string; readonly cells: readonly Part[] }
 
-/** Columns whose name ends in `#` have numbers, which line up at the right. */
+/** Without rows it is a sentence. Columns whose name ends in `#` have numbers, which line up at the right. */
 export function table(
   caption: string,
   columns: readonly string[],
   rows: readonly Row[],
   empty: string,
 ): HTMLElement {
+  if (rows.length === 0) return el('p', { class: 'empty' }, empty)
   const isNumber = columns.map((name) => name.endsWith('#'))
   const of = (i: number) => (isNumber[i] ? { class: 'number' } : {})
   const names = columns.map((name) => name.replace(/#$/, ''))
@@ -45,7 +46,6 @@ export function table(
       ...cells.map((cell, i) => el('td', { 'data-name': names[i], ...of(i) }, cell ?? '–')),
     ),
   )
-  const none = el('tr', {}, el('td', { colspan: `${columns.length}`, class: 'empty' }, empty))
   return el(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
@@ -54,7 +54,7 @@ export function table(
       {},
       el('caption', { class: 'hidden' }, caption),
       el('thead', {}, el('tr', {}, ...head)),
-      el('tbody', {}, ...(rows.length > 0 ? body : [none])),
+      el('tbody', {}, ...body),
     ),
   )
 }

@@ -15,7 +15,7 @@ import {
   type Token,
 } from '../format.js'
 import { button, section, tile, tiles } from '../parts.js'
-import type { AdminAnswers } from './api.js'
+import type { AdminAnswers, Status } from './api.js'
 import { concernList, concernsOf, mattersOf } from './attention.js'
 import { daysText, gasLeft, paceText } from './gas.js'
 import type { Screen, Seen } from './screen.js'
@@ -111,11 +111,10 @@ function chart(
 function figures({ hours, status, token, now }: Seen): HTMLElement {
   const today = sumOf((hours?.hours ?? []).filter(({ at }) => at >= dayStart(now)))
   const { mints, fees } = status
-  const hasFees = fees?.mode !== 'none' || today.fees > 0n
   const matters = mattersOf(status)
   return tiles(
     tile('Accepted today', figure(today.accepted, token), plural(today.payments, 'payment')),
-    hasFees
+    takesFees(status) || today.fees > 0n
       ? tile(
           'Fees earned today',
           figure(today.fees, token),
@@ -149,6 +148,8 @@ function figures({ hours, status, token, now }: Seen): HTMLElement {
     ),
   )
 }
+
+const takesFees = ({ fees }: Status) => fees !== undefined && fees.mode !== 'none'
 
 const waitText = (reasons: Readonly<Record<string, number>>) =>
   Object.entries(reasons)
@@ -184,7 +185,9 @@ export const overview: Screen = {
         { class: 'charts' },
         chart('Accepted', ({ accepted }) => accepted, parts, token),
         chart('Finalized', ({ finalized }) => finalized, parts, token),
-        chart('Fees earned', ({ fees }) => fees, parts, token),
+        takesFees(status) || parts.some(({ sum }) => sum.fees > 0n)
+          ? chart('Fees earned', ({ fees }) => fees, parts, token)
+          : undefined,
       ),
     ]
   },
