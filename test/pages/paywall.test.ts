@@ -1,4 +1,7 @@
 /** The paywall in a real browser, on a real chain, with a wallet that has a real key. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Script } from '../interop/support/facilitator-proxy.js'
@@ -64,7 +67,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       served: shop.served() - before.served,
     }
   }
-  const once = { paid: price, served: 1 }
+  const paidOnce = { paid: price, served: 1 }
 
   it('is one page of at most 20 KB that loads nothing from elsewhere and forbids everything inline', async () => {
     const response = await fetch(`${shop.url}/json`, { headers: { accept: 'text/html,*/*;q=0.8' } })
@@ -123,7 +126,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       await title('Paid, and yours')
     })
     expect(wallet.signed).toEqual(['Permit', 'BurnAuthorization'])
-    expect(spent).toEqual(once)
+    expect(spent).toEqual(paidOnce)
   })
 
   it('buys again only when that is asked for', async () => {
@@ -136,7 +139,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       await pay()
       await title('Paid, and yours')
     })
-    expect(spent).toEqual(once)
+    expect(spent).toEqual(paidOnce)
   })
 
   it('hands a page to the browser itself, with its own scripts; reload and back button cost nothing', async () => {
@@ -150,7 +153,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       await title('The whole story')
     })
     expect(page.url()).toBe(`${shop.url}/page`)
-    expect(spent).toEqual(once)
+    expect(spent).toEqual(paidOnce)
   })
 
   it('binds its ticket to the path, whatever the address says', async () => {
@@ -170,7 +173,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
       await pay()
       await page.waitForURL(`${shop.url}/free`)
     })
-    expect(spent).toEqual(once)
+    expect(spent).toEqual(paidOnce)
   })
 
   it('saves a file under its name', async () => {
@@ -257,7 +260,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         await press(/^Sign and pay/)
         await title('Paid, and yours')
       })
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
     })
 
     it.each([
@@ -277,7 +280,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         if (declined === 'eth_requestAccounts') await press(/^Sign and pay/)
         await title('Paid, and yours')
       })
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
       expect(wallet.signed).toEqual(['Permit', 'BurnAuthorization'])
     })
 
@@ -293,7 +296,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         await title('Paid, and yours')
       })
       expect(challenges()).toBe(2)
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
     })
 
     it('a new offer at another price is not paid before it was agreed to', async () => {
@@ -338,7 +341,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         await pay()
         await title('Paid, and yours')
       })
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
     })
 
     it('a pending burn: the same payment is presented again by itself, and burned once', async () => {
@@ -391,7 +394,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         await page.reload()
         await title('Paid, and yours')
       })
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
       expect(wallet.signed).toHaveLength(2)
     })
 
@@ -422,9 +425,142 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
         release()
         await title('Paid, and yours')
       })
-      expect(spent).toEqual(once)
+      expect(spent).toEqual(paidOnce)
       await other.getByRole('button', { name: 'Try again' }).click()
       await other.getByRole('heading', { name: 'You will sign two things' }).waitFor()
+    })
+
+    it('two tabs that were about to sign do not both pay: the first signature decides', async () => {
+      let answer = () => {}
+      wallet.patience = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      await open('/json')
+      const other = await page.context().newPage()
+      const spent = await cost(async () => {
+        await press('Test Wallet')
+        await title('You will sign two things')
+        await giveWallet(other, wallet, interop.rpcUrl)
+        await other.goto(`${shop.url}/json`)
+        await other.getByRole('button', { name: 'Test Wallet' }).click()
+        await other.getByRole('heading', { name: 'You will sign two things' }).waitFor()
+        await press(/^Sign and pay/)
+        await title('Signature 1 of 2')
+        await other.getByRole('button', { name: /^Sign and pay/ }).click()
+        await other.getByRole('heading', { name: 'Another tab is paying for this' }).waitFor()
+        answer()
+        await title('Paid, and yours')
+      })
+      expect(spent).toEqual(paidOnce)
+      expect(wallet.signed).toEqual(['Permit', 'BurnAuthorization'])
+    })
+
+    it('a tab whose person declined lets another one pay', async () => {
+      wallet.declines = ['Permit']
+      await open('/json')
+      await pay()
+      await title('You declined')
+      const other = await page.context().newPage()
+      await giveWallet(other, wallet, interop.rpcUrl)
+      await other.goto(`${shop.url}/json`)
+      const spent = await cost(async () => {
+        await other.getByRole('button', { name: 'Test Wallet' }).click()
+        await other.getByRole('button', { name: /^Sign and pay/ }).click()
+        await other.getByRole('heading', { name: 'Paid, and yours' }).waitFor()
+      })
+      expect(spent).toEqual(paidOnce)
+    })
+
+    it('of two wallets the chosen one pays', async () => {
+      const rich = walletFor(await interop.anotherPayer(4, price))
+      rich.name = 'Second Wallet'
+      await giveWallet(page, rich, interop.rpcUrl)
+      await open('/json')
+      await press('Second Wallet')
+      expect(await cost(async () => title('You will sign two things'))).toEqual({ paid: 0n, served: 0 })
+      await press(/^Sign and pay/)
+      await title('Paid, and yours')
+      expect(await interop.balanceOf(rich.account.address)).toBe(0n)
+      expect([rich.signed.length, wallet.signed.length]).toEqual([2, 0])
+    })
+
+    it('a wallet that shows no account: says so, and goes on when it is unlocked', async () => {
+      wallet.isLocked = true
+      await open('/json')
+      await press('Test Wallet')
+      await title('Test Wallet reports a problem')
+      expect(await text()).toContain('It shows no account.')
+      wallet.isLocked = false
+      await press('Try again')
+      await title('You will sign two things')
+    })
+
+    it('a network of the same number without the token: says so, and asks nobody for money', async () => {
+      // What a node says of an address without code.
+      const empty = createServer((_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":"0x"}'))
+      await once(empty.listen(0, '127.0.0.1'), 'listening')
+      try {
+        const { port } = empty.address() as AddressInfo
+        await giveWallet(page, wallet, `http://127.0.0.1:${port}`)
+        await page.goto(`${shop.url}/json`)
+        await press('Test Wallet')
+        await title('Test Wallet reports a problem')
+        expect(await text()).toContain(`On its network is no token ${interop.token}`)
+        expect(await page.locator('#price').textContent()).toBe('0.01 zUSD')
+      } finally {
+        empty.close()
+      }
+    })
+
+    it('a wallet that changes its account between the look and the signatures pays nothing', async () => {
+      wallet.signsAs = await interop.anotherPayer(5, price)
+      const spent = await cost(async () => {
+        await open('/json')
+        await pay()
+        await title('The payment was refused')
+        expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+      })
+      expect(spent).toEqual({ paid: 0n, served: 0 })
+      delete wallet.signsAs
+      await press('New offer')
+      const next = await cost(async () => {
+        await pay()
+        await title('Paid, and yours')
+      })
+      expect(next).toEqual(paidOnce)
+    })
+
+    it('a wallet that answers after the offer has ended pays nothing', async () => {
+      let answer = () => {}
+      wallet.patience = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      const spent = await cost(async () => {
+        await open('/json')
+        await pay()
+        await title('Signature 1 of 2')
+        const body = JSON.stringify({ isValid: false, invalidReason: 'deadline_passed' })
+        interop.proxy.meet('/verify', async () => ({ status: 200, headers: {}, body }))
+        answer()
+        await title('The offer has ended')
+      })
+      expect(spent).toEqual({ paid: 0n, served: 0 })
+    })
+
+    it.each([
+      ['a page', '<!doctype html><h1 onclick="pwned=1">Bad gateway</h1><img src=x onerror=pwned=1>'],
+      ['megabytes of JSON', JSON.stringify({ error: 'a'.repeat(20_000_000), success: true })],
+      ['another shape', '{"success":"yes","transaction":{"a":1},"accepts":null}'],
+    ])('a facilitator that answers with %s: the payment is kept, and made once', async (_, body) => {
+      const spent = await cost(() =>
+        payMeanwhile(
+          '/verify',
+          { status: 200, headers: { 'content-type': 'text/html' }, body },
+          'again by itself',
+        ),
+      )
+      expect(spent.paid).toBe(price)
+      expect(await page.evaluate(() => 'pwned' in globalThis)).toBe(false)
     })
 
     it('a page that the browser kept for the back button looks for a payment that was made since', async () => {

@@ -12,6 +12,12 @@ export type TestWallet = {
   declines: string[]
   /** What it gives instead of a signature, as the wallet of a contract does. */
   signature?: string
+  /** The account that its person changed to after the page saw the first one. */
+  signsAs?: LocalAccount
+  /** It shows no account: it is locked. */
+  isLocked: boolean
+  /** Its answers to signatures come when this is over. */
+  patience: Promise<unknown>
   /** How pages find it: by its announcement, or as the one wallet of the window, like old ones. */
   isOld: boolean
   /** Primary types of what was signed, in order. */
@@ -25,6 +31,8 @@ export const walletFor = (account: LocalAccount): TestWallet => ({
   knowsChain: true,
   declines: [],
   isOld: false,
+  isLocked: false,
+  patience: Promise.resolve(),
   signed: [],
 })
 
@@ -44,7 +52,7 @@ export async function giveWallet(page: Page, wallet: TestWallet, rpcUrl: string)
     switch (method) {
       case 'eth_requestAccounts':
         // In lower case, as the most common wallets do.
-        return [wallet.account.address.toLowerCase()]
+        return wallet.isLocked ? [] : [wallet.account.address.toLowerCase()]
       case 'eth_chainId':
         return `0x${wallet.chainId.toString(16)}`
       case 'wallet_switchEthereumChain': {
@@ -61,7 +69,8 @@ export async function giveWallet(page: Page, wallet: TestWallet, rpcUrl: string)
         const type = String(typedData.primaryType)
         if (isDeclined(type)) return refuse(4001, 'User rejected the request.')
         wallet.signed.push(type)
-        return wallet.signature ?? wallet.account.signTypedData(typedData)
+        await wallet.patience
+        return wallet.signature ?? (wallet.signsAs ?? wallet.account).signTypedData(typedData)
       }
       default: {
         const response = await fetch(rpcUrl, {
@@ -73,17 +82,21 @@ export async function giveWallet(page: Page, wallet: TestWallet, rpcUrl: string)
       }
     }
   }
-  await page.exposeFunction('askTestWallet', answer)
-  await page.addInitScript(announce, { name: wallet.name, isOld: wallet.isOld })
+  // A page may have several.
+  given += 1
+  await page.exposeFunction(`askTestWallet${given}`, answer)
+  await page.addInitScript(announce, { name: wallet.name, isOld: wallet.isOld, id: given })
 }
 
+let given = 0
+
 /** Runs in the page. */
-function announce({ name, isOld }: { name: string; isOld: boolean }): void {
+function announce({ name, isOld, id }: { name: string; isOld: boolean; id: number }): void {
   type Asked = { refusal?: { code: number; message: string } } | null
-  const ask = (globalThis as unknown as { askTestWallet(call: object): Promise<Asked> }).askTestWallet
+  const asks = globalThis as unknown as Record<string, (call: object) => Promise<Asked>>
   const provider = {
     request: async (call: object) => {
-      const answer = await ask(call)
+      const answer = await asks[`askTestWallet${id}`]?.(call)
       if (answer?.refusal) throw Object.assign(new Error(answer.refusal.message), answer.refusal)
       return answer
     },
@@ -95,7 +108,7 @@ function announce({ name, isOld }: { name: string; isOld: boolean }): void {
   const icon =
     'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"%3E%3Crect width="8" height="8" fill="%23d97706"/%3E%3C/svg%3E'
   const detail = Object.freeze({
-    info: { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name, icon, rdns: 'example.test' },
+    info: { uuid: `350670db-19fa-4704-a166-${id}`, name, icon, rdns: 'example.test' },
     provider,
   })
   const tell = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))

@@ -45,27 +45,27 @@ export function forget(): void {
   setTicket('', 0)
 }
 
-let letGo = () => {}
+/** Lets other tabs pay. */
+export let letGo = (): void => {}
 
-/** Tells other tabs that this one pays, until it is closed or the payment has ended. Some pages may have no locks. */
-export async function hold(): Promise<void> {
-  try {
-    await navigator.locks.request(key, { ifAvailable: true }, (lock) => lock && held())
-  } catch {}
-}
-
-const held = () =>
-  new Promise<void>((resolve) => {
-    letGo = resolve
+/**
+ * From the first signature on, only one tab pays, until it is closed or the payment has ended. False where another one does.
+ * Some pages may have no locks.
+ */
+export const hold = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    const held = (lock: Lock | null) => {
+      resolve(!!lock)
+      return (
+        lock &&
+        new Promise<void>((release) => {
+          letGo = release
+        })
+      )
+    }
+    if (navigator.locks) navigator.locks.request(key, { ifAvailable: true }, held).catch(() => resolve(true))
+    else resolve(true)
   })
-
-export async function isHeldElsewhere(): Promise<boolean> {
-  try {
-    return (await navigator.locks.query()).held?.some(({ name }) => name === key) === true
-  } catch {
-    return false
-  }
-}
 
 /**
  * Whether the browser itself can open what was bought. A cookie for this path names the payment by its hash, and a server

@@ -1,7 +1,7 @@
 /** The paywall, up to the two signatures. The page around it stands without this script, too. */
 import { el, timeOf } from '../dom.js'
 import { deliver } from './deliver.js'
-import { findKept, forget, isHeldElsewhere, keep } from './kept.js'
+import { findKept, forget, hold, keep, letGo } from './kept.js'
 import { current, endsAtMs, isStale, money, putForward, renew, short, writeIn } from './offered.js'
 import { chainOf, NoKeySignature, type PermitOffer, paymentHeader, signBurn, signPermit } from './payment.js'
 import { area, type Button, quiet, show } from './view.js'
@@ -49,6 +49,7 @@ async function attempt(wallet: Wallet, step: () => Promise<void>): Promise<void>
   try {
     await step()
   } catch (error) {
+    letGo()
     const [title, text] = wordsFor(error, wallet)
     stop(title, text, [again, () => attempt(wallet, step)])
   }
@@ -72,8 +73,10 @@ const connect = (wallet: Wallet): Promise<void> =>
     const go = (label: string): Button => [label, () => connect(wallet)]
     show(0, 'busy', `Look at ${wallet.name}`, ['It asks whether this page may see your account.'])
     const accounts = (await wallet.request({ method: 'eth_requestAccounts' })) as string[]
-    const account = String(accounts[0])
-    if (await isHeldElsewhere()) {
+    const account = accounts[0]
+    if (!account) throw Error('It shows no account.')
+    if (await hold()) letGo()
+    else {
       const text = 'Go on there. To pay here, close that tab first.'
       return show(0, 'bad', 'Another tab is paying for this', [text], go(again))
     }
@@ -91,6 +94,7 @@ const connect = (wallet: Wallet): Promise<void> =>
       ])
     }
     const facts = await readToken(wallet, offer.asset, account)
+    if (!facts.name) throw Error(`On its network is no token ${offer.asset}.`)
     writeIn(facts)
     if (offer.amount !== before.amount) {
       return stop('The price has changed', `It is ${money(offer.amount)} now.`, go('Go on'))
@@ -155,7 +159,7 @@ function askToSign(wallet: Wallet, account: string, offer: PermitOffer, facts: T
 }
 
 async function sign(wallet: Wallet, account: string, offer: PermitOffer, facts: TokenFacts): Promise<void> {
-  if (isStale(offer)) return connect(wallet)
+  if (isStale(offer) || !(await hold())) return connect(wallet)
   const look = (which: number, what: string) =>
     show(1, 'busy', `Signature ${which} of 2`, [`${wallet.name} shows a ${what} of ${money(offer.amount)}.`])
   const of = [offer.extra.challengeNonce, account, facts.nonce].join()
