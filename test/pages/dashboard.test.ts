@@ -1,5 +1,8 @@
 /** The dashboard and the history page in a real browser, over the payments of a real network. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import type { Browser, Download, Page } from 'playwright-core'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -93,6 +96,7 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await until(async () => (await paint()) !== undefined)
       expect(await page.locator('h1').count()).toBe(1)
       release()
+      await page.waitForLoadState()
       await page.unroute('**/*.js')
 
       const times: number[] = []
@@ -141,6 +145,85 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
       await page.getByLabel('Admin token').waitFor()
       expect(await text()).not.toContain('Accepted today')
+    })
+
+    it('says of a token that no header can carry that it is not the one', async () => {
+      await signIn('“a token…”')
+      await page.getByRole('alert').filter({ hasText: 'The token is not the one' }).waitFor()
+    })
+
+    it.each([
+      ['a page', '<!doctype html><h1>Bad gateway</h1>', 'No answer from the facilitator. Trying again.'],
+      ['another shape', '{"ready":true}', 'This page does not understand the facilitator. Reload it.'],
+      ['nothing', 'null', 'This page does not understand the facilitator. Reload it.'],
+      [
+        'megabytes',
+        JSON.stringify({ now: 'a'.repeat(20_000_000) }),
+        'This page does not understand the facilitator. Reload it.',
+      ],
+    ])('says so when the facilitator answers with %s, and goes on afterwards', async (_, body, words) => {
+      await page.route('**/admin/status', (route) => route.fulfill({ body }))
+      await signIn()
+      await page.getByText(words).waitFor()
+      await page.unroute('**/admin/status')
+      await page.getByText('Accepted today').waitFor()
+      expect(await text()).not.toContain(words)
+    })
+
+    it('is nothing that a page of another site can read, embed, hold or use while it is open', async () => {
+      await signIn()
+      await page.getByText('Accepted today').waitFor()
+      const foreign = createServer((_, response) =>
+        response.setHeader('content-type', 'text/html').end('foreign'),
+      )
+      await once(foreign.listen(0, '127.0.0.1'), 'listening')
+      try {
+        const other = await page.context().newPage()
+        // The same site for a browser, and another origin.
+        await other.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+        const done = await other.evaluate(async (origin) => {
+          const outcome = (doing: Promise<unknown>) =>
+            doing.then(
+              () => 'done',
+              () => 'refused',
+            )
+          const load = (tag: 'iframe' | 'script', path: string) =>
+            new Promise<string>((resolve) => {
+              const element = Object.assign(document.createElement(tag), { src: origin + path })
+              // A frame that may not be shown has a document of nobody, which cannot be read either.
+              element.onload = () => resolve(tag === 'script' ? 'ran' : 'shown')
+              element.onerror = () => resolve('refused')
+              document.body.append(element)
+            })
+          const credentials = 'include'
+          const opened = open(`${origin}/dashboard/`)
+          return {
+            read: await outcome(fetch(`${origin}/dashboard/`, { credentials })),
+            asked: await outcome(fetch(`${origin}/admin/status`, { credentials })),
+            script: await load('script', '/dashboard/dashboard.js'),
+            frame: await load('iframe', '/dashboard/'),
+            posted: (await fetch(`${origin}/admin/pause`, { method: 'POST', mode: 'no-cors', credentials }))
+              .type,
+            isHeld: await new Promise((resolve) =>
+              setTimeout(() => resolve(opened?.closed === false), 1_000),
+            ),
+          }
+        }, net.facilitatorUrl)
+        expect(done).toEqual({
+          read: 'refused',
+          asked: 'refused',
+          script: 'refused',
+          frame: 'shown',
+          posted: 'opaque',
+          isHeld: false,
+        })
+        const [, frame] = other.frames()
+        expect(await frame?.evaluate(() => document.URL)).toMatch(/^chrome-error:/)
+        expect((await net.admin('/status')).body.issuance).toBe('open')
+        expect(await page.evaluate(() => opener)).toBe(null)
+      } finally {
+        foreign.close()
+      }
     })
 
     it('opens for whatever stands in its address', async () => {
@@ -367,6 +450,22 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       expect(await text()).toMatch(/challengeNonce0x/)
       expect(await text()).toContain('Made forhttps://auditor.example')
       await expectAccessible(page)
+      await page.context().setOffline(false)
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+      await page.getByText('Trust anchor: none yet').waitFor()
+      expect(await text()).not.toContain('auditor.example')
+      await page.route('**/history/whoami', async (route) => {
+        const response = await route.fetch()
+        const token = `0x${'1'.repeat(40)}`
+        await route.fulfill({ response, json: { ...(await response.json()), token } })
+      })
+      await press('Test Wallet')
+      await page.getByRole('heading', { name: 'Its turns' }).waitFor()
+      await drop('anchor.json', anchor)
+      await drop('statement.json', statement)
+      await page.getByText('believed', { exact: true }).waitFor()
+      // The decimals of another token are not those of this one.
+      expect(await text()).toMatch(/amount256,250 base units/)
       const { statement: token } = JSON.parse(statement) as { statement: string }
       const at = token.indexOf('.') + 20
       const bent = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`

@@ -56,7 +56,7 @@ async function ask<Name extends keyof AdminAnswers>(
 /** Asks for what the screen shows, then shows it, again and again. A look that a later one overtook ends. */
 async function look(isForced = false): Promise<void> {
   clearTimeout(timer)
-  if (!admin) return
+  if (!admin) return draw()
   turn += 1
   const mine = turn
   const { screen, rest } = place()
@@ -72,14 +72,23 @@ async function look(isForced = false): Promise<void> {
     if (mine === turn) problem = ''
   } catch (error) {
     if (mine !== turn) return
-    if (error instanceof Refused && error.status === 401)
-      return signOut('The token is not the one of this facilitator.')
+    if (error instanceof Refused && error.status === 401) return signOut(wrongToken)
     problem = error instanceof Refused ? error.message : 'No answer from the facilitator. Trying again.'
   }
   if (mine !== turn) return
-  draw()
+  try {
+    draw()
+  } catch {
+    // A facilitator of another version took the place of the one that served this page.
+    answers = {}
+    asked.clear()
+    problem = 'This page does not understand the facilitator. Reload it.'
+    draw()
+  }
   timer = setTimeout(look, pollMs)
 }
+
+const wrongToken = 'The token is not the one of this facilitator.'
 
 function signOut(why = ''): void {
   admin = undefined
@@ -222,10 +231,11 @@ async function post(path: string): Promise<void> {
 
 const actions: Actions = {
   'sign-in'(_, form) {
-    const given = form && new FormData(form).get('token')
-    if (!given) return
-    said = ''
-    admin = createAdmin(String(given).trim())
+    const given = String(form && new FormData(form).get('token')).trim()
+    // No header can carry other characters, so that the question would not even be asked.
+    const canBeSent = /^[\x21-\x7e]+$/.test(given)
+    said = canBeSent ? '' : wrongToken
+    if (canBeSent) admin = createAdmin(given)
   },
   // Forgets whatever any screen remembers.
   'sign-out': () => location.reload(),

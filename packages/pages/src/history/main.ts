@@ -15,7 +15,7 @@ import {
   logIn,
   type Whoami,
 } from './api.js'
-import { statementCheck, takeFiles } from './statement.js'
+import { forgetFiles, statementCheck, takeFiles } from './statement.js'
 import { door, type Month, monthTable, onePayment, paymentTable } from './view.js'
 
 const walletWaitMs = 300
@@ -33,7 +33,6 @@ let one: HistoryAnswers['payment'] | undefined
 let said = ''
 let isBusy = false
 
-const tokenOf = () => whoami?.tokenLabel
 const nonceInPlace = () => (/^#0x[0-9a-f]{64}$/.test(location.hash) ? location.hash.slice(1) : undefined)
 
 /** The last months in the reader's zone, the newest first. */
@@ -226,7 +225,7 @@ async function run(doing: () => unknown): Promise<void> {
 }
 
 const take = (files: FileList | null | undefined) => {
-  if (files && files.length > 0) void run(() => takeFiles([...files], tokenOf()))
+  if (files && files.length > 0) void run(() => takeFiles([...files], whoami))
 }
 
 listen(root, actions, run)
@@ -243,6 +242,7 @@ addEventListener('hashchange', () => void run(look))
 // A browser may keep the whole page, with the login in it, for the back button.
 addEventListener('pagehide', () => {
   logOut()
+  forgetFiles()
   draw()
 })
 findWallets((found) => {

@@ -12,6 +12,13 @@ import { el } from '../dom.js'
 import { amount, hash, type Token, utcOf, when } from '../format.js'
 import { badge, facts, type Part, section } from '../parts.js'
 import { nowMs } from '../system-clock.js'
+import type { Whoami } from './api.js'
+
+/** The token whose symbol and decimals are known. */
+type KnownToken = Pick<Whoami, 'network' | 'token' | 'tokenLabel'>
+
+/** More than any statement file has. */
+const fileBytesMax = 5_000_000
 
 type Given = { readonly name: string; readonly text: string }
 
@@ -28,17 +35,27 @@ const isAnchor = (text: string): boolean => {
   }
 }
 
-/** Takes files in any order: which is which is told by what is in them. */
-export async function takeFiles(files: readonly File[], token: Token | undefined): Promise<void> {
+/** Takes files in any order: which is which is told by what is in them. A folder has nothing in it. */
+export async function takeFiles(files: readonly File[], known: KnownToken | undefined): Promise<void> {
   for (const each of files) {
-    const given = { name: each.name, text: await each.text() }
+    const text = await each
+      .slice(0, fileBytesMax)
+      .text()
+      .catch(() => '')
+    const given = { name: each.name, text }
     if (isAnchor(given.text)) anchor = given
     else file = given
   }
-  shown = file && (await judged(file, token))
+  shown = file && (await judged(file, known))
 }
 
-async function judged({ text }: Given, token: Token | undefined): Promise<Part> {
+export function forgetFiles(): void {
+  file = undefined
+  anchor = undefined
+  shown = undefined
+}
+
+async function judged({ text }: Given, known: KnownToken | undefined): Promise<Part> {
   try {
     const { statement, manifest, revocations } = parseStatementFile(text)
     if (!anchor)
@@ -54,7 +71,7 @@ async function judged({ text }: Given, token: Token | undefined): Promise<Part> 
       now: Math.floor(nowMs() / 1000),
     })
     if (!verdict.ok) return refused(verdict.reason, verdict.message)
-    return believed(verdict.statement, token)
+    return believed(verdict.statement, known)
   } catch (error) {
     if (error instanceof StatementError) return refused(error.reason, error.message)
     throw error
@@ -95,7 +112,16 @@ function claimText(name: string, value: Claims[string], token: Token | undefined
   return String(value).startsWith('0x') ? el('code', { class: 'break' }, String(value)) : String(value)
 }
 
-function believed(statement: Believed, token: Token | undefined): HTMLElement {
+/** Amounts of another token have other decimals, which nobody told. */
+const labelOf = ({ claims }: Believed, known: KnownToken | undefined): Token | undefined =>
+  known && claims.network === known.network && isSame(claims.token, known.token)
+    ? known.tokenLabel
+    : undefined
+
+const isSame = (one: unknown, other: string) => String(one).toLowerCase() === other.toLowerCase()
+
+function believed(statement: Believed, known: KnownToken | undefined): HTMLElement {
+  const token = labelOf(statement, known)
   const { kind, issuer, audience, nonce, jti, issuedAt, expiresAt, claims, undisclosed, revocationsAt } =
     statement
   return el(
