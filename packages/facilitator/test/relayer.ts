@@ -43,6 +43,7 @@ export type RelayerOptions = {
   wei?: bigint
   started?: boolean
   account?: PrivateKeyAccount
+  isNamed?: boolean
   changedLimits?: Partial<RelayerLimits>
 }
 
@@ -102,6 +103,8 @@ export async function startTestRelayer(options: RelayerOptions) {
   })
   const events: LogEvent[] = []
   const relayer = createRelayer({
+    isNamed: options.isNamed ?? false,
+    recordEmpty: async () => undefined,
     rpc,
     gasPrices,
     account,

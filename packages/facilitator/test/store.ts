@@ -74,7 +74,7 @@ function onServer(url: string, options: StoreOptions): Store {
     closed: new AbortController().signal,
     leases: { holder: 'this test', take: async (name) => (await opened).leases.take(name) },
     change: async (name, ...args) => (await opened).change(name, ...args),
-    changeUnder: async (fence, name, ...args) => (await opened).changeUnder(fence, name, ...args),
+    changeUnder: async (fences, name, ...args) => (await opened).changeUnder(fences, name, ...args),
     ask: async (question) => (await opened).ask(question),
     figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
     close: async () => (await opened).close(),

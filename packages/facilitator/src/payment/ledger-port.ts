@@ -19,6 +19,7 @@ import type {
   ShallowBurns,
   SignedTransaction,
   UnmatchedBurn,
+  UnsignedClaim,
 } from './records.js'
 
 /** The right to answer "success" for one payment, once. */
@@ -67,6 +68,8 @@ export type Ledger = {
     payload: Payload.Payload,
     ticketed?: boolean,
     means?: PayerMeans,
+    /** The account that is to burn it, where several send. */
+    sender?: Address,
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
   /** Claimed permits of this payer that may still take from its balance. */
   openClaims(payer: Address): Promise<readonly OpenClaim[]>
@@ -80,9 +83,16 @@ export type Ledger = {
    * Claimed permits that no transaction carries: nobody has begun to burn them, or whoever did broke off. Other daemons
    * leave theirs to the one that sends.
    */
-  unsigned(): Promise<Interrupted['items']>
-  /** Work that was under way when the last run of the daemon ended, before this run changed anything. */
-  interrupted(): Promise<InterruptedWork>
+  unsigned(): Promise<readonly UnsignedClaim[]>
+  /** Makes unsigned claims those of this account, as far as the daemons of their accounts are gone. */
+  adopt(nonces: readonly ChallengeNonce[], sender: Address): Promise<void>
+  /** Transactions with burns under way that accounts signed whose daemons are gone, apart from this account. */
+  orphaned(account: Address): Promise<InterruptedWork['transactions']>
+  /**
+   * Work that was under way when the last run of the daemon ended, before this run changed anything. With an account, of
+   * transactions only those that it signed.
+   */
+  interrupted(account?: Address): Promise<InterruptedWork>
   /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**

@@ -123,6 +123,8 @@ export type Claim = {
   readonly ticketed: boolean
   /** The burn's transaction, as far as one is known. */
   readonly txHash?: TxHash
+  /** The account that is to burn it, where several send. */
+  readonly sender?: Address
   /** Of a permit: whose it is, and its nonce. */
   readonly permit?: { readonly payer: Address; readonly permitNonce: bigint }
 }
@@ -185,6 +187,12 @@ export type Interrupted = {
   readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
   /** Other burns of the transaction that are accepted already. Only a reorg concerns them. */
   readonly accepted?: Interrupted['items']
+}
+
+/** A claimed permit that no transaction carries. */
+export type UnsignedClaim = Interrupted['items'][number] & {
+  /** The account that is to burn it, where several send. */
+  readonly sender?: Address
 }
 
 /** Accepted burns of an earlier run that a reorg could still take back, and the block that holds them. */

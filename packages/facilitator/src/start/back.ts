@@ -1,20 +1,22 @@
 /**
- * The back of a daemon: the work that one daemon at a time does for all of a ledger. It sends transactions, follows the
- * token, mints and sweeps, and changes the ledger under a lease. A back is made anew for each lease, so it knows nothing
+ * The back of a daemon: what it does for all of a ledger, under leases. It sends burns from its account, and, one daemon at
+ * a time, it works: follows the token, mints and sweeps. A back is made anew whenever its leases change, so it knows nothing
  * that another daemon has changed since.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
+import { startLoop } from '../payment/loop.js'
 import type { Burner } from '../payment/ports.js'
 import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { startHandOver } from '../payment/settle/hand-over.js'
+import { createOrphans } from '../payment/settle/orphans.js'
 import { createResume } from '../payment/settle/resume.js'
 import type { News } from '../payment/settle/shared-burns.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
 import type { Lease } from '../store/lease.js'
-import type { Senders } from './chain-side.js'
+import type { Senders, SenderTerms } from './chain-side.js'
 import { createFeesSide, type FeesSide } from './fees.js'
 import { createFinalization, type Finalization } from './finalization.js'
 import { createFollowing, type Following } from './following.js'
@@ -36,26 +38,37 @@ export type Back = {
   close(): void
 }
 
+/** What this daemon may do at present. Without a lease its back does nothing, and only tells how things stand. */
+export type HeldLeases = {
+  /** Sends from its account. */
+  readonly send?: Lease | undefined
+  /** Follows, mints and sweeps; only together with `send`. */
+  readonly work?: Lease | undefined
+}
+
 export async function createBack(
   front: Parts,
   { examine, payerWaits }: Pick<PaymentFlow, 'examine' | 'payerWaits'>,
   news: News,
-  /** Undefined while another daemon does the work. */
-  lease: Lease | undefined,
+  { send, work }: HeldLeases,
 ): Promise<Back> {
-  const parts: BackParts = {
-    ...front,
-    storage: lease ? { ...front.storage, ...front.storage.under(lease) } : front.storage,
-    senders: front.chainSide.openSenders(),
+  const { storage, chainSide, profile, clock } = front
+  const isShared = storage.store.hints !== undefined
+  const report = front.telemetry.log
+  const sendStorage = send ? { ...storage, ...storage.under([send]) } : storage
+  const { ledger } = sendStorage
+  const recordEmpty: SenderTerms['recordEmpty'] = (transaction) => ledger.recordSigned(transaction, [])
+  const senders = chainSide.openSenders({ isShared, recordEmpty })
+  const sending: BackParts = { ...front, storage: sendStorage, senders }
+  const working: BackParts = {
+    ...sending,
+    storage: send && work ? { ...storage, ...storage.under([send, work]) } : storage,
   }
-  const { senders, storage, profile, clock } = parts
   const { relayer, minter } = senders
-  const { ledger } = storage
-  const report = parts.telemetry.log
   const closing = new AbortController()
   const draining = new AbortController()
   const burns = createBurns({
-    burner: wireBurner(parts, closing.signal),
+    burner: wireBurner(sending, closing.signal),
     ledger,
     payerWaits,
     clock,
@@ -63,11 +76,11 @@ export async function createBack(
     retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },
     closing: draining.signal,
   })
-  const finalization = await createFinalization(parts)
-  const following = createFollowing(parts)
-  const fees = createFeesSide(parts)
+  const finalization = await createFinalization(working)
+  const following = createFollowing(working)
+  const fees = createFeesSide(working)
   const loops = [finalization, following, fees]
-  let handOver: ReturnType<typeof startHandOver> | undefined
+  let stopShared: () => Promise<unknown> = async () => undefined
 
   return {
     senders,
@@ -76,36 +89,67 @@ export async function createBack(
     following,
     fees,
 
-    async resume(): Promise<void> {
-      await assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy })
-      const left = await createResume({ ledger, burns, examine, report })
+    async resume() {
+      const isAccepted = storage.isCopy
+      const worker = work && minter
+      await assertAccountsKnown({ storage: sendStorage, relayer, isShared, minter: worker, isAccepted })
+      const account = isShared ? relayer.address : undefined
+      const left = await createResume({ ledger, burns, examine, report, account })
+      // Also without the work: what the relayer has signed keeps its txNonce.
       await finalization.resumeMints()
-      await fees.resume()
+      if (work) await fees.resume()
       if (profile.acceptsPayments) left.resumeTransactions()
-      await Promise.all([relayer.start(), minter?.start()])
+      await Promise.all([relayer.start(), worker?.start()])
       if (profile.acceptsPayments) await left.restartClaims()
     },
 
-    startLoops(): void {
-      for (const loop of loops) loop.startLoop()
+    startLoops() {
+      if (work) for (const loop of loops) loop.startLoop()
       // Where there is no other daemon, nobody hands anything over.
-      if (!storage.store.hints || !profile.acceptsPayments) return
-      const retryMs = limits.handOverRetryMs
-      handOver = startHandOver({ ledger, burns, examine, news, clock, report, retryMs })
+      if (isShared && profile.acceptsPayments) {
+        stopShared = startShared(sending, { burns, examine, news, isWorking: work !== undefined })
+      }
     },
 
-    async drain(): Promise<void> {
+    async drain() {
       draining.abort()
-      await Promise.all([handOver?.stop(), burns.idle(), ...loops.map((loop) => loop.close())])
+      await Promise.all([stopShared(), burns.idle(), ...loops.map((loop) => loop.close())])
     },
 
-    close(): void {
+    close() {
       draining.abort()
       closing.abort()
       relayer.close()
       minter?.close()
     },
   }
+}
+
+/** Takes up what other daemons claimed, or left behind. Gives the way to stop. */
+function startShared(
+  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: BackParts,
+  deps: Pick<Back, 'burns'> &
+    Pick<PaymentFlow, 'examine'> & { readonly news: News; readonly isWorking: boolean },
+): () => Promise<unknown> {
+  const { rpc, chain } = chainSide
+  const report = telemetry.log
+  const account = senders.relayer.address
+  const retryMs = limits.handOverRetryMs
+  const handOver = startHandOver({ ...deps, ledger, account, clock, report, retryMs })
+  if (!deps.isWorking) return handOver.stop
+  const endOrphans = createOrphans({
+    ...deps,
+    ledger,
+    chain,
+    send: async (raw) => void (await rpc.batch([{ method: 'eth_sendRawTransaction', params: [raw] }])),
+    confirmations: config.settlement.confirmations,
+    report,
+  })
+  const orphans = startLoop(clock, async () => {
+    await endOrphans(account).catch((err) => report({ event: 'burn.hand_over_failed', err }))
+    return retryMs
+  })
+  return () => Promise.all([handOver.stop(), orphans.stop()])
 }
 
 function wireBurner(

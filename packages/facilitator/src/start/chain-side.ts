@@ -1,6 +1,6 @@
 /** Everything that speaks to the node: one client, the reader, the gas prices, and the accounts that send. */
 import { createGasPrices, createJsonRpc, type GasPrices, type JsonRpc } from '@svc-zerc20/evm'
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { parseGwei } from 'viem/utils'
 import { type ChainReader, createChain } from '../chain/chain.js'
 import { countRpc } from '../chain/count-rpc.js'
@@ -10,7 +10,7 @@ import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import type { Clock, Deployment } from '../payment/ports.js'
 import { createMintSender, type MintSender } from '../sending/relayer/mint-sender.js'
-import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
+import { addressOf, createRelayer, type Relayer } from '../sending/relayer/relayer.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 
 export type ChainSide = {
@@ -19,8 +19,15 @@ export type ChainSide = {
   /** The price of gas. */
   readonly gasPrices: GasPrices
   readonly deployment: Deployment
+  /** The account that sends burns here. */
+  readonly relayer: Address
   /** Makes the accounts that send, without anything under way. */
-  openSenders(): Senders
+  openSenders(terms: SenderTerms): Senders
+}
+
+export type SenderTerms = Pick<Parameters<typeof createRelayer>[0], 'recordEmpty'> & {
+  /** Other daemons may send burns from other accounts. */
+  readonly isShared: boolean
 }
 
 export type Senders = {
@@ -93,17 +100,21 @@ export async function openChainSide(deps: {
     report: telemetry.log,
     onHead: chain.sawHead,
   }
+  const account = secrets.relayer.reveal()
   return {
     rpc,
     chain,
-    openSenders() {
-      const relayer = createRelayer({ ...sending, account: secrets.relayer.reveal(), limits })
+    relayer: addressOf(account),
+    openSenders({ isShared, recordEmpty }) {
+      const relayer = createRelayer({ ...sending, account, isNamed: isShared, recordEmpty, limits })
       const minter =
         secrets.minter &&
         // No burns wait behind these mints, so nothing is kept back for burns.
         createRelayer({
           ...sending,
           account: secrets.minter.reveal(),
+          isNamed: true,
+          recordEmpty,
           limits: { ...limits, mintReserveGas: 0n },
         })
       return { relayer, minter, mintSender: createMintSender({ relayer, minter }) }

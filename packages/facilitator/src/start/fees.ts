@@ -14,7 +14,7 @@ import { createSweeper, type Sweeper } from '../payment/sweep/sweeper.js'
 import { createSentTransfers } from '../sending/fees/sent-transfers.js'
 import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
-import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
+import { addressOf, createRelayer, type Relayer } from '../sending/relayer/relayer.js'
 import type { BackParts } from './parts.js'
 
 export type FeesSide = FeeControl & {
@@ -90,12 +90,13 @@ export function createFeesSide(parts: BackParts): FeesSide {
 const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
 /** The treasury's key has txNonces and a queue of its own. */
-function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: BackParts): Relayer {
+function wireTreasuryRelayer({ config, secrets, storage, chainSide, clock, telemetry }: BackParts): Relayer {
   const { rpc, chain, gasPrices, deployment } = chainSide
+  const account = privateKeyToAccount(toHex(secrets.treasuryKey.reveal()))
   return createRelayer({
     rpc,
     gasPrices,
-    account: privateKeyToAccount(toHex(secrets.treasuryKey.reveal())),
+    account,
     chainId: deployment.chainId,
     confirmations: config.finalize.confirmations,
     // A sweep has ended only when it is as deep as a mint, which no reorg takes back.
@@ -103,6 +104,9 @@ function wireTreasuryRelayer({ config, secrets, chainSide, clock, telemetry }: B
     clock,
     report: telemetry.log,
     onHead: chain.sawHead,
+    isNamed: false,
+    recordEmpty: (transaction) =>
+      storage.ledger.recordSigned({ ...transaction, from: addressOf(account) }, []),
     limits: { ...limits, mintReserveGas: 0n },
   })
 }

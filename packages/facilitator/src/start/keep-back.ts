@@ -1,30 +1,37 @@
 /**
- * Keeps the back of this daemon in step with the lease of the work: whoever gets the lease takes the work up, and whoever
- * loses it puts its back away. Between the two a daemon has a back that does nothing, for those who ask how things stand.
+ * Keeps the back of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
+ * it down: the back is made anew with what is held. One without a lease does nothing, and tells how things stand.
  */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import type { Clock } from '../payment/ports.js'
 import type { Lease, Leases } from '../store/lease.js'
+import { sendLease } from '../store/steps/sender-leases.js'
 import type { Log } from '../telemetry/events.js'
-import type { Back } from './back.js'
+import type { Back, HeldLeases } from './back.js'
 
-/** The lease of everything that one daemon at a time does for a ledger. */
+/** Of everything that one daemon at a time does for a ledger. */
 export const workLease = 'work'
 
 export type BackKeeper = {
   current(): Back
-  /** Whether this daemon does the work. */
+  /** Whether this daemon sends burns. */
+  isSending(): boolean
+  /** Whether this daemon follows, mints and sweeps. */
   isWorking(): boolean
-  /** From now on the work is done, taken and lost. */
+  /** From now on work is done, taken and lost. */
   start(): void
   drain(): Promise<void>
   close(): Promise<void>
 }
 
+type Held = { -readonly [Name in keyof HeldLeases]: HeldLeases[Name] }
+
 export async function keepBack(deps: {
   readonly leases: Leases
-  readonly make: (lease: Lease | undefined) => Promise<Back>
+  /** The account that sends burns here. */
+  readonly account: Address
+  readonly make: (held: HeldLeases) => Promise<Back>
   /** The ledger must be put right first, which only the one that works may do. */
   readonly isCopy: boolean
   /** Puts a copy right. */
@@ -34,44 +41,62 @@ export async function keepBack(deps: {
 }): Promise<BackKeeper> {
   const { leases, make, clock, log } = deps
   const closing = new AbortController()
-  let lease = await (deps.isCopy ? takeInTime(leases, clock) : leases.take(workLease))
-  if (lease) await deps.acceptCopy()
-  let back = await make(lease)
-  if (lease) await back.resume()
+  /** The leases that the back of the moment has. */
+  let held: Held = {}
+  const sendName = sendLease(deps.account)
 
-  async function takeUp(taken: Lease): Promise<void> {
-    const fresh = await make(taken)
-    try {
-      await fresh.resume()
-    } catch (error) {
-      fresh.close()
-      throw error
-    }
-    const before = back
-    back = fresh
-    lease = taken
-    before.close()
-    fresh.startLoops()
-    tell(taken)
+  /** With what was held before and is not lost, and what is free. */
+  async function takeMore(before: Held): Promise<Held> {
+    const kept = (lease: Lease | undefined) => (lease?.lost.aborted ? undefined : lease)
+    const send = kept(before.send) ?? (await leases.take(sendName))
+    const work = send && (kept(before.work) ?? (await leases.take(workLease)))
+    return { send, work }
   }
 
-  async function putDown(): Promise<void> {
-    lease = undefined
-    log({ event: 'work.lost' })
-    const before = back
-    // Steps that it still tries are refused by the term.
-    before.close()
-    void before.drain().catch((err) => log({ event: 'work.failed', err }))
-    back = await make(undefined)
+  /** Waits for a daemon that may have died. */
+  async function takeAll(): Promise<Held> {
+    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += limits.leaseLookMs) {
+      held = await takeMore(held)
+      if (held.work) return held
+      await clock.sleep(limits.leaseLookMs)
+    }
+    throw inUse()
+  }
+
+  held = deps.isCopy ? await takeAll() : await takeMore(held)
+  if (held.work) await deps.acceptCopy()
+  let back = await make(held)
+  if (held.send) await back.resume()
+
+  function tell(before: Held): void {
+    const { send, work } = held
+    if (send?.fence && send !== before.send) log({ event: 'sending.taken', term: send.fence.term })
+    if (work?.fence && work !== before.work) log({ event: 'work.taken', term: work.fence.term })
+    if (before.send?.lost.aborted) log({ event: 'sending.lost' })
+    if (before.work?.lost.aborted) log({ event: 'work.lost' })
+  }
+
+  /** Puts the back of the moment away, and goes on with one that has these leases. */
+  async function change(next: Held): Promise<void> {
+    const before = { back, held }
+    held = {}
+    // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
+    before.back.close()
+    void before.back.drain().catch((err) => log({ event: 'work.failed', err }))
+    back = await make(next)
+    if (next.send) await back.resume()
+    held = next
+    back.startLoops()
+    tell(before.held)
   }
 
   async function look(): Promise<void> {
-    if (lease?.lost.aborted) return putDown()
-    if (lease) return
-    const taken = await leases.take(workLease)
-    if (!taken) return
-    await takeUp(taken).catch(async (error) => {
-      await taken.release()
+    const next = await takeMore(held)
+    if (next.send === held.send && next.work === held.work) return
+    await change(next).catch(async (error) => {
+      // Another daemon may fare better, and so may this one later.
+      held = {}
+      await Promise.all([next.send?.release(), next.work?.release()])
       throw error
     })
   }
@@ -84,19 +109,14 @@ export async function keepBack(deps: {
     }
   }
 
-  function tell({ fence }: Lease): void {
-    if (fence) log({ event: 'work.taken', term: fence.term })
-  }
-
   let keeping: Promise<void> | undefined
   return {
     current: () => back,
-    isWorking: () => lease !== undefined,
+    isSending: () => held.send !== undefined,
+    isWorking: () => held.work !== undefined,
     start() {
-      if (lease) {
-        back.startLoops()
-        tell(lease)
-      } else log({ event: 'work.elsewhere' })
+      if (held.send) back.startLoops()
+      tell({})
       if (leases.holder !== undefined) keeping = keep()
     },
     async drain() {
@@ -107,20 +127,10 @@ export async function keepBack(deps: {
     async close() {
       closing.abort()
       back.close()
-      await lease?.release().catch(() => undefined)
+      await Promise.allSettled([held.work?.release(), held.send?.release()])
     },
   }
 }
 
 export const inUse = (): SvcError =>
   new SvcError('journal_locked', 'storage.url: other daemons use this ledger; stop them first')
-
-/** Waits for a daemon that may have died. Throws `SvcError('journal_locked')` while another one works. */
-async function takeInTime(leases: Leases, clock: Clock): Promise<Lease> {
-  for (let waited = 0; waited <= 2 * limits.leaseMs; waited += limits.leaseLookMs) {
-    const lease = await leases.take(workLease)
-    if (lease) return lease
-    await clock.sleep(limits.leaseLookMs)
-  }
-  throw inUse()
-}

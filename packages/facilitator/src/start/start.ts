@@ -60,7 +60,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
   const news = createNews(storage.store.hints, clock, limits.sharedLookMs)
   const burns = createSharedBurns({
-    here: () => (keeper.isWorking() ? keeper.current().burns : undefined),
+    here: () => (keeper.isSending() ? keeper.current().burns : undefined),
     ledger: storage.ledger,
     news,
     clock,
@@ -68,7 +68,8 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const flow = createPaymentFlow(parts, addresses, burns)
   const keeper: BackKeeper = await keepBack({
     leases: storage.store.leases,
-    make: (lease) => createBack(parts, flow, news, lease),
+    account: chainSide.relayer,
+    make: (held) => createBack(parts, flow, news, held),
     isCopy: storage.isCopy,
     acceptCopy: () => acceptCopy(storage, rpc, log),
     clock,

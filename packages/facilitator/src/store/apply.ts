@@ -64,6 +64,9 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     }
     return (yield* change(nonce, event, applied)).id
   },
+  *claim_adopted(event, applied) {
+    return (yield* change(event.challengeNonce, event, applied)).id
+  },
   *burn_signed(event, applied) {
     const carried: ChallengeNonce[] = []
     for (const nonce of event.challengeNonces) {
@@ -209,8 +212,7 @@ function* keepBytes({ claim, challenge }: Payment, burn: Burn, keep: KeepSigned)
 
 /** Keeps the highest txNonce of the account that signed, which must outlive its transaction. */
 function* noteTxNonce({ txNonce, from }: SignedTransaction): Step<void> {
-  const isSigner =
-    from === undefined ? sql`name = 'relayer'` : sql`name = 'minter' AND address = ${key(from)}`
+  const isSigner = from === undefined ? sql`name = 'relayer'` : sql`address = ${key(from)}`
   yield sql`UPDATE account SET tx_nonce = ${txNonce} WHERE tx_nonce < ${txNonce} AND ${isSigner}`
 }
 

@@ -10,6 +10,7 @@ export type PaymentEvent = Extract<
   {
     event:
       | 'payment_claimed'
+      | 'claim_adopted'
       | 'burn_signed'
       | 'claim_released'
       | 'payment_accepted'
@@ -27,6 +28,8 @@ export function fold(payment: Payment, event: PaymentEvent, at: UnixSeconds): Pa
   switch (event.event) {
     case 'payment_claimed':
       return payment.accepted ? payment : claimed(payment, claimOf(event))
+    case 'claim_adopted':
+      return payment.claim ? { ...payment, claim: { ...payment.claim, sender: event.sender } } : payment
     case 'burn_signed':
       return payment.claim
         ? { ...payment, claim: { ...payment.claim, txHash: event.transaction.hash } }
@@ -59,12 +62,13 @@ function claimOf({
   identity,
   ticketed,
   payload,
+  sender,
 }: Extract<PaymentEvent, { event: 'payment_claimed' }>): Claim {
   const of =
     payload.kind === 'permit'
       ? { permit: { payer: payload.payer, permitNonce: payload.permit.nonce } }
       : { txHash: payload.burnTxHash }
-  return { identity, ticketed, ...of }
+  return { identity, ticketed, ...(sender && { sender }), ...of }
 }
 
 function claimed({ released: _, ...payment }: Payment, claim: Claim): Payment {

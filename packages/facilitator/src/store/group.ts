@@ -45,8 +45,8 @@ export type Request = {
   readonly name: StepName
   readonly args: readonly unknown[]
   readonly nowMs: number
-  /** The lease under which the step is made. */
-  readonly fence?: Fence | undefined
+  /** The leases under which the step is made. */
+  readonly fences?: readonly Fence[]
 }
 
 export type Reply = { readonly value: unknown } | { readonly error: unknown }
@@ -83,8 +83,8 @@ export function* asOneStep(
   }
 
   const replies: Reply[] = []
-  for (const { name, args, nowMs, fence } of requests) {
-    if (fence && shared?.terms[fence.name] !== fence.term) {
+  for (const { name, args, nowMs, fences = [] } of requests) {
+    if (fences.some((fence) => shared?.terms[fence.name] !== fence.term)) {
       replies.push({ error: leaseLost() })
       continue
     }

@@ -20,6 +20,7 @@ function setup() {
   const accountOf = (of: Address, mined: number) => ({ address: of, minedCount: async () => mined })
   const start = (mined: { relayer: number; minter?: number }, isAccepted = false, as = minter) =>
     assertAccountsKnown({
+      isShared: false,
       storage,
       relayer: accountOf(relayer, mined.relayer),
       minter: mined.minter === undefined ? undefined : accountOf(as, mined.minter),

@@ -31,14 +31,20 @@ export async function assertKnown(
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
   readonly relayer: SendingAccount
+  /** Several relayers send, each under its own name. */
+  readonly isShared: boolean
   /** Absent when the relayer sends mints. */
   readonly minter: SendingAccount | undefined
   /** The ledger may be an older copy, and the operator goes on with it. */
   readonly isAccepted: boolean
 }): Promise<void> {
   const { knownAccount, bindAccount } = deps.storage
-  for (const name of ['relayer', 'minter'] as const) {
-    const account = deps[name]
+  const { relayer, minter } = deps
+  const relayerName: AccountName = deps.isShared ? `relayer ${relayer.address}` : 'relayer'
+  for (const [name, account] of [
+    [relayerName, relayer],
+    ['minter', minter],
+  ] as const) {
     if (!account) continue
     const known = await knownAccount(name)
     const lastTxNonce = await assertKnown(name, account, deps.isAccepted ? undefined : known)

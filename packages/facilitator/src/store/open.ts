@@ -35,8 +35,8 @@ export type OpenLedger = {
   readonly issued: IssuedStore
   readonly ready: AddressStore
   readonly pause: PauseMemory
-  /** What work under a lease changes the ledger by. */
-  under(lease: Lease): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
+  /** What work under leases changes the ledger by. */
+  under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
   /** Absent for a ledger that no other daemon can reach. */
   readonly shared?: Shared
   /** Figures of the journal. Undefined without one. */
@@ -141,7 +141,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   return {
     id: store.id,
     ...portsOn(store),
-    under: (lease) => portsOn(under(store, lease)),
+    under: (leases) => portsOn(under(store, leases)),
     ready: createReadyAddresses(store),
     pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
     ...(shared && { shared }),

@@ -18,9 +18,9 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
    * not answer in time. Then the step may still happen: the same payload again gets the answer.
    */
   change<Name extends StepName>(name: Name, ...args: StepArgs<Name>): Promise<StepResult<Name>>
-  /** The same for a step under a lease. Throws `SvcError('lease_lost')` once another daemon holds it. */
+  /** The same for a step under leases. Throws `SvcError('lease_lost')` once another daemon holds one of them. */
   changeUnder<Name extends StepName>(
-    fence: Fence,
+    fences: readonly Fence[],
     name: Name,
     ...args: StepArgs<Name>
   ): Promise<StepResult<Name>>
@@ -36,9 +36,12 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
 /** Gives the way to stop listening. */
 export type Hints = (listener: () => void) => () => void
 
-/** The store for work under a lease. */
-export const under = (store: Store, { fence }: Lease): Store =>
-  fence ? { ...store, change: (name, ...args) => store.changeUnder(fence, name, ...args) } : store
+/** The store for work under leases. */
+export function under(store: Store, leases: readonly Lease[]): Store {
+  const fences = leases.flatMap(({ fence }) => fence ?? [])
+  if (fences.length === 0) return store
+  return { ...store, change: (name, ...args) => store.changeUnder(fences, name, ...args) }
+}
 
 export type StoreOptions = EngineOptions & {
   readonly clock: Pick<Clock, 'now'>
@@ -79,7 +82,7 @@ export function asStore({ run, ...store }: Runner): Store {
     ...store,
     closed: closed.signal,
     change: (name, ...args) => runOpen({ name, args }),
-    changeUnder: (fence, name, ...args) => runOpen({ name, args, fence }),
+    changeUnder: (fences, name, ...args) => runOpen({ name, args, fences }),
     close() {
       closed.abort()
       closing ??= store.close()

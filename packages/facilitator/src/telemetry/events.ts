@@ -4,6 +4,7 @@ import { paymentEvents } from '../payment/report.js'
 
 const err = field<unknown>('the error, with its causes')
 const txNonce = field<number>('account nonce of the transaction')
+const term = field<number>('grows with each daemon that takes it')
 const listening = {
   url: field<string>('the address it listens on'),
   network: field<string>('CAIP-2 name of the network'),
@@ -33,13 +34,15 @@ export const logEvents = {
     { seconds: field<number>('how long it was waited for') },
   ),
   'facilitator.stopped': info('The daemon ended normally.'),
-  'work.taken': info('This daemon sends, follows, mints and sweeps from now on.', {
-    term: optional<number>('grows with each daemon that takes the work; absent where there can be only one'),
-  }),
-  'work.elsewhere': info(
-    'Another daemon sends, follows, mints and sweeps. This one serves, and takes over if need be.',
+  'sending.taken': info('This daemon sends burns from its account from now on.', { term }),
+  'sending.lost': warn('This daemon did not answer for too long, and another one sends from its account.'),
+  'work.taken': info(
+    'This daemon follows, mints and sweeps from now on. The others serve, and take over if need be.',
+    {
+      term,
+    },
   ),
-  'work.lost': warn('This daemon did not answer for too long, and another one has taken its work over.'),
+  'work.lost': warn('This daemon did not answer for too long, and another one follows, mints and sweeps.'),
   'work.failed': warn('The work could not be taken up, or put down. It is tried again.', { err }),
   'decider.ready': info('`svc-facilitator decide` listens.', { url: listening.url }),
   'log.repeated': warn(

@@ -73,12 +73,13 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    const { relayer, minter } = chainSide.openSenders()
+    const isShared = storage.store.hints !== undefined
+    const { relayer, minter } = chainSide.openSenders({ isShared, recordEmpty: async () => undefined })
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()
       await acceptCopy(storage, rpc, log)
-      await assertAccountsKnown({ storage, relayer, minter, isAccepted: storage.isCopy })
+      await assertAccountsKnown({ storage, relayer, isShared, minter, isAccepted: storage.isCopy })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
       const ledgerIds = [...new Set([...options.ledgerIds, ...made])]

@@ -1,28 +1,32 @@
 /** Takes up permits that were claimed at daemons which do not send. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock } from '../ports.js'
+import type { UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 import type { News } from './shared-burns.js'
 
 export function startHandOver(deps: {
-  readonly ledger: Pick<Ledger, 'unsigned' | 'release'>
+  readonly ledger: Pick<Ledger, 'unsigned' | 'adopt' | 'release'>
+  /** The account that sends here. */
+  readonly account: Address
   readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
   readonly examine: Pick<Examine, 'permit'>
   readonly news: News
   readonly clock: Clock
   readonly report: Report
-  /** Pause before a claim is taken up again whose burn broke off. */
+  /** Pause before a claim is taken up again whose burn broke off, or whose sender lived a moment ago. */
   readonly retryMs: number
 }): { stop(): Promise<void> } {
-  const { ledger, burns, examine, news, clock, report } = deps
+  const { ledger, account, burns, examine, news, clock, report } = deps
   const stopping = new AbortController()
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
+  let adoptedAtMs = 0
 
-  async function takeUp({ challenge, payload }: Awaited<ReturnType<Ledger['unsigned']>>[number]) {
+  async function takeUp({ challenge, payload }: UnsignedClaim) {
     const { nonce } = challenge
     const examined = await examine.permit(challenge, payload)
     if (burns.isUnderWay(nonce)) return
@@ -32,8 +36,21 @@ export function startHandOver(deps: {
     report({ event: 'burn.failed', challengeNonce: nonce, reason })
   }
 
+  /** From the next round on they are ours, if their sender is gone. */
+  async function adopt(foreign: readonly UnsignedClaim[]): Promise<void> {
+    if (foreign.length === 0 || clock.now() < adoptedAtMs + deps.retryMs) return
+    adoptedAtMs = clock.now()
+    await ledger.adopt(
+      foreign.map(({ challenge }) => challenge.nonce),
+      account,
+    )
+  }
+
   async function round(): Promise<void> {
-    const claims = await ledger.unsigned()
+    const all = await ledger.unsigned()
+    const isOwn = ({ sender = account }: UnsignedClaim) => sender === account
+    await adopt(all.filter((claim) => !isOwn(claim)))
+    const claims = all.filter(isOwn)
     const open = new Set(claims.map(({ challenge }) => challenge.nonce))
     for (const nonce of takenUp.keys()) if (!open.has(nonce)) takenUp.delete(nonce)
     const isDue = (nonce: ChallengeNonce) =>

@@ -1,5 +1,6 @@
 /** Takes up the work that a crash interrupted: transactions first, then claims that had none yet. */
 
+import type { Address } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { Burns } from './burns.js'
@@ -10,9 +11,11 @@ export async function createResume(deps: {
   burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
+  /** The account whose work is taken up, where several send. */
+  account?: Address | undefined
 }) {
   const { ledger, burns, examine, report } = deps
-  const { transactions, shallow, unsigned, transfers } = await ledger.interrupted()
+  const { transactions, shallow, unsigned, transfers } = await ledger.interrupted(deps.account)
   return {
     /**
      * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the

@@ -1,5 +1,6 @@
 /** Presented payment → burn confirmed → accepted, answered with success exactly once. */
 import {
+  type Address,
   type ChallengeNonce,
   type FacilitatorApi,
   Network,
@@ -30,6 +31,8 @@ export function createSettle(deps: {
   burns: SettleBurns
   report: Report
   receiptPollMs: number
+  /** The account that is to burn what is claimed here, where several send. */
+  sender?: Address | undefined
 }): Settle {
   const { examine, ledger, burns, report } = deps
   const network = Network.format(deps.deployment.chainId)
@@ -53,7 +56,7 @@ export function createSettle(deps: {
     const { verdict, means } = examined.value
     // A burn that happened needs no means.
     const needed = verdict === 'burned' ? undefined : means
-    const refused = await claim(ledger, nonce, payload, ticketed, needed)
+    const refused = await claim(ledger, nonce, payload, ticketed, needed, deps.sender)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     // Also when it was claimed before: a run that broke off is taken up again. The replay ledger on chain
     // keeps it to one execution.
@@ -116,8 +119,9 @@ async function claim(
   payload: Payload.Payload,
   ticketed: boolean,
   means?: PayerMeans,
+  sender?: Address,
 ): Promise<Rejection | 'same_payload' | undefined> {
-  const outcome = await ledger.claim(challengeNonce, payload, ticketed, means)
+  const outcome = await ledger.claim(challengeNonce, payload, ticketed, means, sender)
   if (typeof outcome === 'object') return outcome
   switch (outcome) {
     case 'claimed':

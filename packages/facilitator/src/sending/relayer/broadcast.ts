@@ -1,5 +1,6 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Clock } from '../../payment/ports.js'
 import type { Log } from '../../telemetry/events.js'
@@ -10,11 +11,14 @@ export type Broadcast = ReturnType<typeof createBroadcast>
 export function createBroadcast(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   account: PrivateKeyAccount
+  /** Names the account in the records of its transactions, where several accounts send for one purpose. */
+  from: Address | undefined
   chainId: number
   clock: Clock
   report: Log
 }) {
   const { rpc, account, chainId, clock, report } = deps
+  const named = deps.from === undefined ? {} : { from: deps.from }
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
     const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
@@ -34,7 +38,7 @@ export function createBroadcast(deps: {
     async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form> {
       const { to, data, gas } = call
       const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, price })
-      await call.recordSigned({ txNonce, hash, raw })
+      await call.recordSigned({ txNonce, hash, raw, ...named })
       return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 

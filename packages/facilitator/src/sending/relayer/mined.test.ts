@@ -12,7 +12,7 @@ const hashOf = (name: string) => `0x${name}` as TxHash
 function slotOf(txNonce: number): Slot {
   const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
   const forms = [newForm({ hash: hashOf(`tx${txNonce}`), raw: '0x', price }, { isEmpty: false })]
-  const call = { purpose: 'burn', ...emptyCall('0x' as Address) } as const
+  const call = { purpose: 'burn', ...emptyCall('0x' as Address, async () => undefined) } as const
   return openSlot({ txNonce, call, forms, end: () => undefined }, { signedAtMs: 0, sentAtMs: 0 })
 }
 

@@ -3,7 +3,6 @@
  * go on from the account that signed them, so a key that is set, changed or removed meanwhile loses nothing.
  */
 import type { Address } from '@svc-zerc20/protocol'
-import type { SignedTransaction } from '../../payment/records.js'
 import type { Relayer } from './relayer.js'
 
 export type MintSender = {
@@ -23,28 +22,15 @@ export function createMintSender({
   readonly relayer: Account
   readonly minter: Account | undefined
 }): MintSender {
-  if (!minter) {
-    return { address: relayer.address, submit: relayer.submit, resume: (earlier) => resumeFrom(earlier) }
-  }
-  const { address } = minter
+  const { address, submit } = minter ?? relayer
   return {
     address,
-    submit: (call) => minter.submit({ ...call, recordSigned: named(call.recordSigned) }),
-    resume: (earlier) => resumeFrom(earlier),
-  }
-
-  /** The record of a transaction names the account, unless it is the relayer. */
-  function named(record: (transaction: SignedTransaction) => Promise<void>) {
-    return (transaction: SignedTransaction) =>
-      record(minter ? { ...transaction, from: minter.address } : transaction)
-  }
-
-  function resumeFrom(earlier: Parameters<Relayer['resume']>[0]): ReturnType<Relayer['resume']> {
-    const from = earlier.forms.at(-1)?.from
-    if (from === undefined || from === relayer.address) return relayer.resume(earlier)
-    if (from === minter?.address) {
-      return minter.resume({ ...earlier, recordSigned: named(earlier.recordSigned) })
-    }
-    return Promise.resolve({ kind: 'displaced', why: 'foreign' })
+    submit,
+    async resume(earlier) {
+      // The record of a transaction names the account, unless the relayer is the only one.
+      const from = earlier.forms.at(-1)?.from ?? relayer.address
+      const sender = [relayer, minter].find((account) => account?.address === from)
+      return sender ? sender.resume(earlier) : { kind: 'displaced', why: 'foreign' }
+    },
   }
 }

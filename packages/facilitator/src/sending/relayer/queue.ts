@@ -26,6 +26,8 @@ type QueueDeps = {
   readonly priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   readonly address: Address
+  /** Remembers such a call before anyone else can see it. */
+  readonly recordEmpty: RelayedCall['recordSigned']
   readonly confirmations: number
   readonly reorgWatchBlocks: number
   readonly clock: Clock
@@ -126,7 +128,7 @@ function createTakeStep(deps: QueueDeps): (slot: Slot, step: OpenStep) => Promis
    * call can still be mined, but only under this txNonce: one of the two, never both.
    */
   async function giveUp(slot: Slot): Promise<void> {
-    const call = { ...slot.call, ...emptyCall(deps.address) }
+    const call = { ...slot.call, ...emptyCall(deps.address, deps.recordEmpty) }
     const form = await sign(call, slot.txNonce, await gasPrices.current())
     slot.call = call
     slot.forms.push(form)
@@ -176,7 +178,7 @@ function createFillGap(deps: QueueDeps, slots: Slots, mined: Pick<Mined, 'take'>
     deps.report({ event: 'relayer.gap_filled', txNonce: firstUnused })
     const lost = mined.take(firstUnused)
     if (lost) return slots.reopen(lost)
-    const call = { purpose: 'burn', ...emptyCall(deps.address) } as const
+    const call = { purpose: 'burn', ...emptyCall(deps.address, deps.recordEmpty) } as const
     const price = await deps.gasPrices.current()
     void deps.broadcast.send(await slots.open(call, firstUnused, price, () => undefined))
   }

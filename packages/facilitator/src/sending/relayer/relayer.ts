@@ -78,13 +78,17 @@ export function createRelayer(deps: {
   clock: Clock
   report: Log
   onHead: (blockNumber: bigint) => void
+  /** Whether the records of its transactions name the account: where several accounts send for one purpose. */
+  isNamed: boolean
+  /** Remembers a transaction that only uses up its txNonce, before anyone else can see it. */
+  recordEmpty: RelayedCall['recordSigned']
   limits: RelayerLimits
 }): Relayer {
   const { rpc, gasPrices, account, chainId, clock, report, limits } = deps
   const address = addressOf(account)
   const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
-  const broadcast = createBroadcast({ rpc, account, chainId, clock, report })
+  const broadcast = createBroadcast({ ...deps, from: deps.isNamed ? address : undefined })
   const priority = createPriority(limits)
   let isClosed = false
   const queue = createRelayQueue({
@@ -172,7 +176,7 @@ export function createRelayer(deps: {
   }
 }
 
-function addressOf(account: PrivateKeyAccount): Address {
+export function addressOf(account: PrivateKeyAccount): Address {
   const address = parseAddress(account.address)
   if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
   return address

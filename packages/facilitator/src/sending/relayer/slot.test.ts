@@ -12,7 +12,7 @@ const slotOf = (forms = [formOf(1)]): Slot =>
   openSlot(
     {
       txNonce: 5,
-      call: { purpose: 'burn', ...emptyCall('0x' as Address) },
+      call: { purpose: 'burn', ...emptyCall('0x' as Address, async () => undefined) },
       forms,
       end: () => undefined,
     },

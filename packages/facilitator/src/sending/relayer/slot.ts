@@ -77,13 +77,11 @@ export type OpenStep = Exclude<SlotStep, RelayEnd>
 /** More than a plain transfer takes on any chain. Unused gas is not paid. */
 const emptyCallGas = 100_000n
 
-/** A call that uses up a txNonce and does nothing else. Nothing is recorded for it. */
-export const emptyCall = (self: Address): Omit<RelayedCall, 'purpose'> => ({
-  to: self,
-  data: '0x',
-  gas: emptyCallGas,
-  recordSigned: async () => undefined,
-})
+/** A call that uses up a txNonce and does nothing else. */
+export const emptyCall = (
+  self: Address,
+  recordSigned: RelayedCall['recordSigned'],
+): Omit<RelayedCall, 'purpose'> => ({ to: self, data: '0x', gas: emptyCallGas, recordSigned })
 
 export function openSlot(
   opening: Pick<Slot, 'txNonce' | 'call' | 'forms' | 'end'>,

@@ -13,6 +13,7 @@ import type {
   SignedTransaction,
   Sweep,
   Swept,
+  UnsignedClaim,
 } from '../../payment/records.js'
 import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
@@ -20,6 +21,7 @@ import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, type Step, sql } from '../sql.js'
+import { livingSenders } from '../steps/sender-leases.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -130,8 +132,11 @@ export function* swept(): Step<Swept> {
 
 type Item = Interrupted['items'][number]
 
-/** Work that was under way when the last run ended. A burn that several transactions carried belongs to the newest. */
-export function* interrupted(): Step<InterruptedWork> {
+/**
+ * Work that was under way when the last run ended, of all accounts or of one. A burn that several transactions carried
+ * belongs to the newest.
+ */
+export function* interrupted(account?: Address): Step<InterruptedWork> {
   const burns = yield* slots('burn')
   const { items, transfers } = yield* claimsUnderWay()
   const carrier = new Map<ChallengeNonce, string>()
@@ -145,29 +150,45 @@ export function* interrupted(): Step<InterruptedWork> {
   }
   const isUnderWay = ({ carried }: Slot) => carried.some(({ acceptedBlock }) => acceptedBlock === undefined)
   return {
-    transactions: burns.filter(isUnderWay).map(({ name, transactions }) => ({
-      transactions,
-      items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
-      accepted: shallow.get(name)?.items ?? [],
-    })),
-    shallow: burns.filter((slot) => !isUnderWay(slot)).flatMap(({ name }) => shallow.get(name) ?? []),
+    transactions: burns
+      .filter((slot) => isUnderWay(slot) && isOwn(slot, account))
+      .map(({ name, transactions }) => ({
+        transactions,
+        items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
+        accepted: shallow.get(name)?.items ?? [],
+      })),
+    shallow: burns
+      .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
+      .flatMap(({ name }) => shallow.get(name) ?? []),
     unsigned: items.filter(({ challenge }) => !carrier.has(challenge.nonce)),
     transfers,
     mints: yield* interruptedMints(),
   }
 }
 
-/** Claimed permits that no transaction carries. */
-export function* unsignedClaims(): Step<Interrupted['items']> {
+/** Claimed permits that no transaction carries, each with the account that is to burn it. */
+export function* unsignedClaims(): Step<readonly UnsignedClaim[]> {
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit FROM payment JOIN permit ON permit.nonce = payment.nonce
     WHERE stage = 'claimed'
       AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = payment.nonce AND ${isOf('burn')})
     ORDER BY payment.id`
-  return rows.map((row) => ({
-    challenge: decode<Payment>(row.payment).challenge,
-    payload: permitIn(row.permit),
-  }))
+  return rows.map((row) => {
+    const { challenge, claim } = decode<Payment>(row.payment)
+    return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }
+  })
+}
+
+/** Transactions with burns under way of accounts whose daemons are gone, apart from this account. */
+export function* orphaned(account: Address): Step<InterruptedWork['transactions']> {
+  const living = new Set([account, ...(yield* livingSenders())])
+  const { transactions } = yield* interrupted()
+  return transactions.filter(({ transactions: [form] }) => form?.from !== undefined && !living.has(form.from))
+}
+
+const isOwn = ({ transactions }: Pick<Slot, 'transactions'>, account: Address | undefined): boolean => {
+  const from = transactions[0]?.from
+  return account === undefined || from === undefined || from === account
 }
 
 function* claimsUnderWay(): Step<{

@@ -17,6 +17,7 @@ import {
   interrupted,
   openDistributions,
   openSweeps,
+  orphaned,
   swept,
   unsignedClaims,
 } from './flow-questions.js'
@@ -50,11 +51,14 @@ export function createStoreLedger({
   return {
     isFull: async (key) => !(await ask(hasRoom(context(), askerOf(key)))),
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
-    claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
+    claim: (nonce, payload, ticketed = false, means, sender) =>
+      change('claim', nonce, payload, ticketed, means, sender),
     openClaims: (payer) => ask(openClaims(payer)),
     release: (nonce, why) => change('release', nonce, why),
     unsigned: () => ask(unsignedClaims()),
-    interrupted: () => ask(interrupted()),
+    adopt: (nonces, sender) => change('adopt', nonces, sender),
+    orphaned: (account) => ask(orphaned(account)),
+    interrupted: (account) => ask(interrupted(account)),
     recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
     accept: (nonce, burn) => change('accept', nonce, burn),
     demote: (nonce) => change('demote', nonce),

@@ -1,4 +1,5 @@
 /** A daemon whose ledger is on PostgreSQL sells, stops and goes on, as one with a journal does. */
+import { spareAccounts } from '@svc-zerc20/devnet'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
@@ -21,12 +22,13 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     await server.close()
   })
 
-  const start = () =>
+  const start = (database = 'daemon', changes: { env?: Record<string, string> } = {}) =>
     startOwnFacilitator(net, {
+      ...changes,
       journal: 'unused',
       config: {
         settlement: { journal: 'none' },
-        storage: { url: server.url('daemon') },
+        storage: { url: server.url(database) },
         daemon: { follow_interval_ms: 1_000 },
       },
     })
@@ -94,6 +96,32 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     await first.close()
     expect(await second.post('/settle', permit)).toMatchObject({ success: true })
     expect(second.reported('work.taken')).toHaveLength(1)
+    await second.close()
+  })
+
+  it('with a key of its own in each daemon all send; what a dead one claimed or signed is burned once all the same', async () => {
+    await server.run('CREATE DATABASE own_keys')
+    const keys = spareAccounts.slice(0, 2)
+    const [first, second] = await Promise.all(
+      keys.map((key) => start('own_keys', { env: { SVC_RELAYER_PK: key.privateKey } })),
+    )
+    if (!first || !second) throw new Error('two daemons')
+    for (const { reported } of [first, second]) expect(reported('sending.taken')).toHaveLength(1)
+    const offers = await Promise.all([first.challenge(), second.challenge()])
+    const payers = await Promise.all(offers.map(() => net.account({ gas: true })))
+    const permits = await Promise.all(
+      offers.map(async (offer, i) => bodyOf(offer, await net.permitFor(offer, payers[i] ?? payer))),
+    )
+    expect(await first.post('/settle', permits[0])).toMatchObject({ success: true })
+    expect(await second.post('/settle', permits[1])).toMatchObject({ success: true })
+    const sent = "SELECT count(*) FROM account WHERE tx_nonce >= 0 AND name LIKE 'relayer 0x%'"
+    expect(await server.run(sent, 'own_keys')).toBe('2')
+
+    // A claim of a daemon that is gone, for which nothing was signed: the other one adopts it.
+    const offer = await second.challenge()
+    const permit = bodyOf(offer, await net.permitFor(offer, await net.account({ gas: true })))
+    await first.close()
+    expect(await second.post('/settle', permit)).toMatchObject({ success: true })
     await second.close()
   })
 })

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
 import type { Lease } from '../lease.js'
 import { sql } from '../sql.js'
+import { sendLease } from '../steps/sender-leases.js'
 import { type Store, under } from '../store.js'
 import { openPostgres } from './open-postgres.js'
 
@@ -70,16 +71,16 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await server.run('UPDATE lease SET until_ms = 0', database)
     const next = await second.store.leases.take('work')
     expect(next?.fence?.term).toBe(2)
-    const late = under(first.store, lease as Lease)
+    const late = under(first.store, [lease as Lease])
     await expect(issue(late, 1)).rejects.toMatchObject({ code: 'lease_lost' })
     // Only work under the lease is refused, and only to the one that lost it.
     expect(await issue(first.store, 2)).toBe('issued')
-    expect(await issue(under(second.store, next as Lease), 3)).toBe('issued')
+    expect(await issue(under(second.store, [next as Lease]), 3)).toBe('issued')
     await until(async () => lease?.lost.aborted)
     expect(next?.lost.aborted).toBe(false)
     // The end of the first is not the end of the second.
     await first.store.close()
-    expect(await issue(under(second.store, next as Lease), 4)).toBe('issued')
+    expect(await issue(under(second.store, [next as Lease]), 4)).toBe('issued')
     await second.store.close()
     expect(await server.run('SELECT count(*) FROM daemon', database)).toBe('0')
   })
@@ -96,7 +97,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       async () =>
         (await server.run("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(1)%'")) > '1',
     )
-    await expect(issue(under(store, lease as Lease), 2)).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(issue(under(store, [lease as Lease]), 2)).rejects.toMatchObject({ code: 'lease_lost' })
     await takingOver
     expect(failures).toEqual([])
     expect(await server.run('SELECT count(*) FROM payment', database)).toBe('0')
@@ -150,6 +151,43 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     expect(await one.takeGrant(nonce, 0)).toBe('held')
     if (typeof grant === 'object') await grant.giveBack()
     expect(await one.takeGrant(nonce, 0)).toBe('used')
+    await first.store.close()
+    await second.store.close()
+  })
+
+  it('a claim is adopted only when the daemon of its sender is gone; whoever wakes up late cannot sign for it', async () => {
+    const database = await newDatabase()
+    const [first, second] = [await open(database), await open(database)]
+    const [one, two] = [first, second].map(({ store }) => portsOf(store, stoppedClock(), stepSettings).ledger)
+    if (!one || !two) throw new Error('two ledgers')
+    const [gone, heir] = [addressOf(0xb1), addressOf(0xb2)]
+    await first.store.leases.take(sendLease(gone))
+    const [unsigned, signed] = [challengeOf(1), challengeOf(2)]
+    for (const [i, challenge] of [unsigned, signed].entries()) {
+      await one.issue(challenge)
+      const payload = permitPayloadOf(challenge, { nonce: BigInt(i) })
+      await one.claim(challenge.nonce, payload, false, undefined, gone)
+    }
+    const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: gone } as const
+    await one.recordSigned(transaction, [signed.nonce])
+
+    await two.adopt([unsigned.nonce, signed.nonce], heir)
+    expect(await two.unsigned()).toMatchObject([{ challenge: unsigned, sender: gone }])
+    expect(await two.orphaned(heir)).toEqual([])
+
+    await server.run('UPDATE lease SET until_ms = 0', database)
+    await two.adopt([unsigned.nonce, signed.nonce], heir)
+    expect(await two.unsigned()).toMatchObject([{ challenge: unsigned, sender: heir }])
+    await expect(
+      one.recordSigned({ ...transaction, txNonce: 1, hash: hashOf(10) }, [unsigned.nonce]),
+    ).rejects.toMatchObject({ code: 'lease_lost' })
+    await two.recordSigned({ ...transaction, hash: hashOf(11), from: heir }, [unsigned.nonce])
+    // Signed bytes stay those of the account that signed them, and anybody can send them.
+    expect(await two.orphaned(heir)).toMatchObject([
+      { transactions: [transaction], items: [{ challenge: signed }] },
+    ])
+    expect((await one.interrupted(gone)).transactions).toHaveLength(1)
+    expect((await two.interrupted(heir)).transactions).toMatchObject([{ items: [{ challenge: unsigned }] }])
     await first.store.close()
     await second.store.close()
   })

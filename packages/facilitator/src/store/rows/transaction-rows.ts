@@ -38,6 +38,10 @@ export function* addSigned(
   }
 }
 
+export function* isCarried(nonce: ChallengeNonce): Step<boolean> {
+  return (yield sql`SELECT 1 FROM carried WHERE nonce = ${key(nonce)} AND ${isOf('burn')} LIMIT 1`).length > 0
+}
+
 /** Ends a payment that needs no transaction of this purpose any more. */
 export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void> {
   yield* forgetEmpty(

@@ -17,12 +17,15 @@ import type {
   SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
+import { leaseLost } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
+import { isCarried } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { isDoubtful } from './doubt.js'
 import { endHold } from './hold-steps.js'
+import { livingSenders } from './sender-leases.js'
 import type { StepContext } from './step-context.js'
 
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
@@ -87,6 +90,7 @@ function* claim(
   payload: Payload.Payload,
   ticketed: boolean,
   means: PayerMeans | undefined,
+  sender: Address | undefined,
 ): Step<Outcome<'claim'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment || isForgotten(payment, context)) return 'forgotten'
@@ -101,7 +105,14 @@ function* claim(
       return 'permit_nonce_in_use'
     }
   }
-  yield* context.record({ event: 'payment_claimed', challengeNonce: nonce, identity, ticketed, payload })
+  yield* context.record({
+    event: 'payment_claimed',
+    challengeNonce: nonce,
+    identity,
+    ticketed,
+    payload,
+    ...(sender && { sender }),
+  })
   return 'claimed'
 }
 
@@ -117,11 +128,28 @@ function* release(
   return 'released'
 }
 
-const recordSigned = (
+/** Throws `SvcError('lease_lost')` for a burn that another account has adopted. */
+function* recordSigned(
   context: StepContext,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
-): Step<void> => context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
+): Step<void> {
+  for (const nonce of nonces) {
+    const { sender } = (yield* context.rows.payment(nonce))?.payment.claim ?? {}
+    if (sender !== undefined && sender !== transaction.from) throw leaseLost()
+  }
+  yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
+}
+
+/** Takes over claims for which nothing was signed, and whose sender is gone. */
+function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender: Address): Step<void> {
+  const living = yield* livingSenders(sql`${context.sharedMs}`)
+  for (const nonce of nonces) {
+    const { claim, accepted } = (yield* context.rows.payment(nonce))?.payment ?? {}
+    if (!claim?.sender || accepted || living.has(claim.sender) || (yield* isCarried(nonce))) continue
+    yield* context.record({ event: 'claim_adopted', challengeNonce: nonce, sender })
+  }
+}
 
 function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<Outcome<'accept'>> {
   const row = yield* context.rows.payment(nonce)
@@ -240,6 +268,7 @@ export const ledgerSteps = {
   claim,
   release,
   recordSigned,
+  adopt,
   accept,
   demote,
   moveBurn,

@@ -1,0 +1,63 @@
+import { type Address, reject } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
+import { addressOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
+import type { Ledger } from '../ledger-port.js'
+import type { Examine } from './examine.js'
+import { createOrphans } from './orphans.js'
+
+const challenge = challengeOf(1)
+const { nonce, deadline = 0 } = challenge
+const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(0xb1) } as const
+const account: Address = addressOf(0xb2)
+
+/** One signed burn of a daemon that is gone, on a chain that sees it so, at this time of its deep blocks. */
+async function round(seen: Awaited<ReturnType<Examine['permit']>>, deepTime: number) {
+  const done: string[] = []
+  const endOrphans = createOrphans({
+    ledger: {
+      orphaned: async () => [
+        { transactions: [transaction], items: [{ challenge, payload: permitPayloadOf(challenge) }] },
+      ],
+      release: (async (_, why) => {
+        done.push(`released: ${why?.reason}`)
+        return 'released'
+      }) satisfies Ledger['release'],
+    },
+    burns: {
+      isUnderWay: () => false,
+      start: (_, __, verdict) => void done.push(`found: ${verdict}`),
+    },
+    examine: { permit: async () => seen },
+    chain: {
+      headNumber: () => 100n,
+      blockTime: async (number) => (number === 98n ? (deepTime as never) : undefined),
+    },
+    send: async (raw) => void done.push(`sent: ${raw}`),
+    confirmations: 2,
+    report: () => undefined,
+  })
+  await endOrphans(account)
+  return done
+}
+
+describe('a burn that a daemon signed which is gone', () => {
+  const refused = reject('burn_failed')
+
+  it('is sent again while it can still happen, also when it would fail now', async () => {
+    expect(await round({ ok: true, value: { verdict: 'burnable' } as never }, deadline + 9)).toEqual([
+      'sent: 0x09',
+    ])
+    expect(await round(refused, deadline)).toEqual(['sent: 0x09'])
+  })
+
+  it('is accepted once a block holds it', async () => {
+    expect(await round({ ok: true, value: { verdict: 'burned' } as never }, 0)).toEqual([
+      'sent: 0x09',
+      'found: burned',
+    ])
+  })
+
+  it('frees its challenge once no block can hold it any more', async () => {
+    expect(await round(refused, deadline + 1)).toEqual(['sent: 0x09', 'released: burn_failed'])
+  })
+})

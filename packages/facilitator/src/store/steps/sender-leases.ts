@@ -1,0 +1,15 @@
+/** The leases of accounts that send burns. */
+import type { Address } from '@svc-zerc20/protocol'
+import { type Query, type Step, sql } from '../sql.js'
+
+const prefix = 'send '
+
+export const sendLease = (account: Address): string => `${prefix}${account}`
+
+/** The accounts whose daemons live, at this time of the store's clock. */
+export function* livingSenders(
+  at: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
+): Step<ReadonlySet<Address>> {
+  const rows = yield sql`SELECT name FROM lease WHERE until_ms >= ${at}`
+  return new Set(rows.map(({ name }) => name.slice(prefix.length) as Address))
+}
