@@ -6,7 +6,7 @@ import type { Examine } from './examine.js'
 import { createOrphans } from './orphans.js'
 
 const challenge = challengeOf(1)
-const { nonce, deadline = 0 } = challenge
+const { deadline = 0 } = challenge
 const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(0xb1) } as const
 const account: Address = addressOf(0xb2)
 
