@@ -10,6 +10,7 @@ import { renderCommandLine, renderDevnetCommandLine, renderPayCommandLine } from
 import { renderConfigReference, renderSampleConfig } from './gen/config.mjs'
 import { renderConformance } from './gen/conformance.mjs'
 import { renderEnvironment } from './gen/environment.mjs'
+import { renderErrors } from './gen/errors.mjs'
 import { renderLogEvents } from './gen/log-events.mjs'
 import { renderMetrics } from './gen/metrics.mjs'
 import { renderPayerEnvironment } from './gen/payer-environment.mjs'
@@ -36,6 +37,7 @@ const generated = [
   { path: 'docs/reference/config.md', render: renderConfigReference },
   { path: 'docs/reference/conformance.md', render: renderConformance },
   { path: 'docs/reference/environment.md', render: renderEnvironment },
+  { path: 'docs/reference/errors.md', render: renderErrors },
   { path: 'docs/reference/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/log-events.md', render: renderLogEvents },
   // The same in the package, for operators without this repository.

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { errorCodes } from '../packages/protocol/src/error-codes.js'
 import { listFiles, productFiles, readText, root } from './source-files.js'
 
 /** Effects that only one file of a package may use. All other files get them as arguments. */
@@ -65,6 +66,12 @@ describe('house rules', () => {
   it('writes properties as properties, and spreads no literal to save lines', () => {
     const spread = /\.\.\.\{/
     expect(listFiles(/\.(?:ts|mjs)$/).filter((file) => spread.test(readText(file)))).toEqual([])
+  })
+
+  it('has no error code that nothing throws', () => {
+    const sources = productFiles().filter((file) => !file.endsWith('/error-codes.ts'))
+    const text = sources.map(readText).join()
+    expect(Object.keys(errorCodes).filter((code) => !text.includes(`'${code}'`))).toEqual([])
   })
 
   it('skips and focuses no test', () => {

@@ -2,7 +2,6 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { expect, it } from 'vitest'
 import { exitCodeFor, exitCodes } from './exit-codes.js'
 
-const mistakes = new Set(['bad_option'])
 const mistake = new SvcError('bad_option', 'no such port')
 const trouble = new SvcError('rpc_unreachable', 'nobody answers')
 
@@ -18,5 +17,5 @@ it.each([
     exitCodes.mistake,
   ],
 ])('%s decides the exit code', (_what, error, code) => {
-  expect(exitCodeFor(error, mistakes)).toBe(code)
+  expect(exitCodeFor(error)).toBe(code)
 })

@@ -1,12 +1,13 @@
 /** Exit codes for supervisors. */
+import { errorRow } from '@svc-zerc20/protocol'
 
 /** 0: stopped, or nothing found. 1: a mistake that a person must correct. 75 (EX_TEMPFAIL): a later try may succeed. */
 export const exitCodes = { ok: 0, mistake: 1, tryAgain: 75 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** The exit code for an error. `mistakes` are the error codes that only a person can correct. */
-export function exitCodeFor(error: unknown, mistakes: ReadonlySet<string>): ExitCode {
-  return codesIn(error).some((code) => mistakes.has(code)) ? exitCodes.mistake : exitCodes.tryAgain
+/** The exit code for an error, by the table of error codes. */
+export function exitCodeFor(error: unknown): ExitCode {
+  return exitCodes[codesIn(error).some((code) => errorRow(code)?.exit) ? 'mistake' : 'tryAgain']
 }
 
 /** The codes of an error and of its causes, because several parts may have failed. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `svc-facilitator`: runs the command check, start, recover, audit, backup, migrate, move, puzzles, mine, config, decide, admin or history, and sets the exit code. */
 import { createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { inTime, SvcError } from '@svc-zerc20/protocol'
+import { CodedError, inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import {
   type Actions,
@@ -24,22 +24,6 @@ import type { Facilitator } from './start/start.js'
 import * as StartFailure from './start/start-failure.js'
 import { type LogWriter, levelOf } from './telemetry/events.js'
 import { createSummedLog, type SummedLog } from './telemetry/summed.js'
-
-/** Error codes that only the operator can correct. Any other failure may end by itself. */
-const mistakes = new Set([
-  'config_invalid',
-  'secrets_invalid',
-  'journal_corrupt',
-  'journal_newer',
-  'journal_unusable',
-  'history_unusable',
-  'seed_mismatch',
-  'journal_old',
-  'journal_lost',
-  'issuer_unusable',
-  'admin_refused',
-  'puzzle_invalid',
-])
 
 // Server, ledger and prover are imported only by the commands that need them. The others then start a third faster.
 
@@ -97,9 +81,9 @@ async function checked(file: string, command: 'start' | 'recover', log?: LogWrit
 }
 
 async function failWith(error: unknown): Promise<never> {
-  const { message } = error instanceof SvcError ? error : { message: String(error) }
+  const { message } = error instanceof CodedError ? error : { message: String(error) }
   process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
-  return output.exit(exitCodeFor(error, mistakes))
+  return output.exit(exitCodeFor(error))
 }
 
 async function decide(options: DecideCommand): Promise<void> {

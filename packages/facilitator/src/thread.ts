@@ -54,7 +54,7 @@ export function createThread<Question, Answer>(
 
   return {
     async ask(question) {
-      if (isClosed) throw new SvcError('thread_closed', 'the thread was closed')
+      if (isClosed) throw new SvcError('closed', 'the thread was closed')
       clearTimeout(rest)
       running ??= launch()
       const { worker, waiting } = running

@@ -14,9 +14,6 @@ import { gasPriceCeiling } from './root/gas-price-ceiling.js'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-/** Errors that only a person can fix. Any other error may pass by itself. */
-const mistakes = new Set(['bad_option', 'wrong_chain', 'folder_of_another_token', 'folder_unusable'])
-
 const { log, exit } = createProcessLog(levelOf)
 
 await createProgram(version, run).parseAsync()
@@ -73,5 +70,5 @@ async function stop(close: Close, signal: string): Promise<void> {
 
 async function failWith(error: unknown): Promise<never> {
   process.stderr.write(`fail ${(error as Error).message}\n`)
-  return exit(exitCodeFor(error, mistakes))
+  return exit(exitCodeFor(error))
 }

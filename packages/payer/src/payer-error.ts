@@ -1,4 +1,4 @@
-import { SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { CodedError, SvcError, type TxHash } from '@svc-zerc20/protocol'
 
 /** The exit codes of `svc-pay`. */
 export const exitCodes = {
@@ -248,8 +248,8 @@ export type RefusedRule = { readonly rule: string; readonly limit: string; reado
  * A payment that this side refused or could not make. Code, advice and burn hash also stand in the message,
  * because the official clients hand on only the message.
  */
-export class PayerError extends SvcError {
-  declare readonly code: PayerErrorCode
+export class PayerError extends CodedError<PayerErrorCode> {
+  override readonly name = 'PayerError'
   /** The facts of this case. */
   readonly detail: string
   /** Advice in one sentence. */
@@ -264,7 +264,6 @@ export class PayerError extends SvcError {
     const advice = facts.todo ?? todo
     const burn = facts.burnTxHash === undefined ? '' : ` Burn transaction: ${facts.burnTxHash}.`
     super(code, `${code}: ${detail}. ${means} ${advice}${burn}`, { cause: facts.cause })
-    this.name = 'PayerError'
     this.detail = detail
     this.todo = advice
     this.reason = facts.reason

@@ -86,11 +86,11 @@ describe('results', () => {
 
   it('leave errors for the faults of the world, with a code and the cause', () => {
     const cause = new Error('connection refused')
-    const error = new SvcError('chain_unavailable', 'the chain is gone', { cause })
+    const error = new SvcError('rpc_unreachable', 'the chain is gone', { cause })
     expect(error).toBeInstanceOf(Error)
     expect(error).toMatchObject({
       name: 'SvcError',
-      code: 'chain_unavailable',
+      code: 'rpc_unreachable',
       message: 'the chain is gone',
       cause,
     })

@@ -1,3 +1,5 @@
+import { CodedError } from '@svc-zerc20/protocol'
+
 export type ProverErrorCode =
   /** The inputs do not satisfy the circuit, or are not its inputs: the same call fails again. */
   | 'bad_input'
@@ -11,12 +13,6 @@ export type ProverErrorCode =
   | 'prover_closed'
 
 /** Why there is no proof. */
-export class ProverError extends Error {
+export class ProverError extends CodedError<ProverErrorCode> {
   override readonly name = 'ProverError'
-  readonly code: ProverErrorCode
-
-  constructor(code: ProverErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }

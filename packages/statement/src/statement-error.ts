@@ -1,5 +1,5 @@
 /** Why a statement, or what it rests on, is not believed. Every check has a code of its own. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { CodedError } from '@svc-zerc20/protocol'
 
 /** Code → what is wrong. In the order in which they are looked for, as far as one check depends on another. */
 export const statementReasons = {
@@ -52,7 +52,8 @@ export const statementReasons = {
 
 export type StatementReason = keyof typeof statementReasons
 
-export class StatementError extends SvcError {
+export class StatementError extends CodedError<StatementReason> {
+  override readonly name = 'StatementError'
   readonly reason: StatementReason
 
   constructor(reason: StatementReason, detail?: string) {

@@ -171,7 +171,7 @@ describe('bounds', () => {
     const waiting = [miner.mine(endless), miner.mine(endless)].map((mined) => mined.catch(({ code }) => code))
     await expect(miner.mine(quick)).rejects.toMatchObject({ code: 'miner_queue_full' })
     await miner.close()
-    expect(await Promise.all(waiting)).toEqual(['miner_closed', 'miner_closed'])
+    expect(await Promise.all(waiting)).toEqual(['closed', 'closed'])
   })
 
   test('closing ends every thread, also in the middle of a search, and takes no more work', async () => {
@@ -181,7 +181,7 @@ describe('bounds', () => {
     await Promise.all([miner.close(), miner.close()])
     expect((await open).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(workers.map(({ threadId }) => threadId)).toEqual([-1, -1])
-    await expect(miner.mine(quick)).rejects.toMatchObject({ code: 'miner_closed' })
+    await expect(miner.mine(quick)).rejects.toMatchObject({ code: 'closed' })
     expect(workers).toHaveLength(2)
   })
 })

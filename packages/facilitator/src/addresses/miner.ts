@@ -44,7 +44,7 @@ export function createAddressMiner({
   /** Called with a thread, or with none when the miner is closed. */
   const queue: ((thread: MineThread | undefined) => void)[] = []
   let isClosed = false
-  const closed = () => new SvcError('miner_closed', 'the address miner is closed')
+  const closed = () => new SvcError('closed', 'the address miner is closed')
 
   async function search(thread: MineThread, puzzle: PowPuzzle): Promise<MinedAddress> {
     const { generation, powBits, recipientHash, baseSecret } = puzzle

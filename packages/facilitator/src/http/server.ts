@@ -1,6 +1,6 @@
 /** The HTTP server: limits on what comes in, and one shape for everything that goes wrong. */
 import { type ConnectionBounds, timeoutsOf } from '@svc-zerc20/daemon'
-import { type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
+import { errorRow, type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
 import { answerClientError } from './client-error.js'
@@ -121,22 +121,13 @@ function decorateAnswers(app: FastifyInstance): void {
   })
 }
 
-/** Failures of the world that the caller may know by name; any other is a defect of ours. */
-const reasonByError: Record<string, ReasonCode> = {
-  rpc_unreachable: 'chain_unavailable',
-  rpc_error: 'chain_unavailable',
-  wrong_chain: 'chain_unavailable',
-  journal_failed: 'storage_unavailable',
-  lease_lost: 'storage_unavailable',
-}
-
 const reasonByFastifyCode: Record<string, ReasonCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
 }
 
 function reasonOf(error: FastifyError | SvcError): ReasonCode {
-  if (error instanceof SvcError) return reasonByError[error.code] ?? 'internal_error'
+  if (error instanceof SvcError) return errorRow(error.code)?.reason ?? 'internal_error'
   const known = reasonByFastifyCode[error.code]
   if (known) return known
   const { statusCode } = error

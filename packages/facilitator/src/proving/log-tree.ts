@@ -1,6 +1,6 @@
 /** The token's Merkle tree, built from its logs as a node tells them. Heavy: it runs in a thread of its own. */
 import { type ChainLog, indexedTransferTopic, type JsonRpc, scanLogs, transfersIn } from '@svc-zerc20/evm'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { createMemoryNodes, createMerkleTree, type MerkleTree, transferLeaf } from '@svc-zerc20/zk'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
 
@@ -72,5 +72,5 @@ export function createLogTree(rpc: Pick<JsonRpc, 'batch'>, options: LogTreeOptio
   }
 }
 
-const reorgSigns = new Set(['tree_gap', 'tree_behind'])
+const reorgSigns = new Set<ErrorCode>(['tree_gap', 'tree_behind'])
 const emptyTree = (): MerkleTree => createMerkleTree({ store: createMemoryNodes(), size: 0 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createJsonRpc } from '@svc-zerc20/evm'
+import { SvcError } from '@svc-zerc20/protocol'
 import { createLogTree } from './log-tree.js'
 import type { TreeAnswer, TreeQuestion, TreeThreadData } from './own-tree.js'
 
@@ -14,7 +15,10 @@ let last: Promise<void> = Promise.resolve()
 async function answer({ leafIndex, size, root }: TreeQuestion): Promise<void> {
   const reply: TreeAnswer = await logTree.siblings(leafIndex, { size, root }).then(
     (siblings) => ({ siblings }),
-    ({ code = 'tree_failed', message = '' }: { code?: string; message?: string }) => ({ code, message }),
+    (error: Error) => ({
+      code: error instanceof SvcError ? error.code : 'tree_failed',
+      message: error.message,
+    }),
   )
   port.postMessage(reply)
 }

@@ -2,7 +2,7 @@
  * Our own copy of the token's tree, used when no indexer gives a path. The tree is built on the first
  * question, in a thread of its own: hashing it would hold up every request.
  */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
 import { createThread, startWorker } from '../thread.js'
 import type { LogTreeOptions } from './log-tree.js'
@@ -19,7 +19,7 @@ export type TreeThreadData = {
 export type TreeQuestion = { readonly leafIndex: bigint; readonly size: bigint; readonly root: bigint }
 export type TreeAnswer =
   | { readonly siblings: readonly bigint[] }
-  | { readonly code: string; readonly message: string }
+  | { readonly code: ErrorCode; readonly message: string }
 
 export function createOwnTree(data: TreeThreadData): OwnTree {
   const file = new URL('./own-tree-worker.js', import.meta.url)

@@ -25,7 +25,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
     submit: () => Promise.reject(new Error('nothing may be sent')),
     resume(earlier: unknown) {
       resumed.push(earlier)
-      return Promise.reject(new SvcError('relayer_closed', 'the relayer is not running'))
+      return Promise.reject(new SvcError('closed', 'the relayer is not running'))
     },
   }
   const deps = {

@@ -1,5 +1,5 @@
 /** Reported transfers → checked transfers: without a gap, and with the hash chain that the token has. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { nextHashChain } from '@svc-zerc20/zk'
 import type { BlockRef, Chain } from '../chain/chain.js'
 import type { ReportedTransfer } from '../chain/transfer.js'
@@ -19,7 +19,7 @@ export function chainTransfers(
   const transfers = logs.map((log) => {
     if (log.index !== size || log.blockNumber <= head.number) {
       throw new SvcError(
-        'events_not_contiguous',
+        'transfers_not_contiguous',
         `block ${log.blockNumber}: expected transfer ${size}, the node reported ${log.index}`,
       )
     }
@@ -51,9 +51,9 @@ export async function compareWithToken(chain: Chain, last: SyncedBlock): Promise
   }
 }
 
-const doubtful = new Set([
+const doubtful = new Set<ErrorCode>([
   'rpc_error',
-  'events_not_contiguous',
+  'transfers_not_contiguous',
   'token_index_mismatch',
   'hash_chain_mismatch',
   'block_moved',

@@ -196,7 +196,7 @@ test('fault 18 a node that changes a transfer does not lead to the hash chain of
   await until(() => failuresOf('hash_chain_mismatch').length > 0)
   expect(indexer.status()).toMatchObject({ tree_synced_index: size })
   world.chain.setFaults([{ method: 'eth_getLogs', kind: 'result', value: [...logs, ...logs] }])
-  await until(() => failuresOf('events_not_contiguous').length > 0)
+  await until(() => failuresOf('transfers_not_contiguous').length > 0)
   world.chain.setFaults([])
   await caughtUp(indexer)
   expect(indexer.status()).toMatchObject({ tree_synced_index: await world.leaves(), sync_error: null })

@@ -1,5 +1,5 @@
 /** The output of `svc-pay`: text for people, or one JSON object of one shape for programs. */
-import { SvcError } from '@svc-zerc20/protocol'
+import { CodedError } from '@svc-zerc20/protocol'
 import { type ExitCode, exitCodes, exitOf, PayerError } from '../payer-error.js'
 
 /** The result of a command. */
@@ -70,13 +70,13 @@ function describe(error: unknown): object {
     const { code, detail, todo, reason, rule, burnTxHash, message } = error
     return { code, message, detail, todo, reason, rule, burnTxHash }
   }
-  return { code: error instanceof SvcError ? error.code : 'failed', message: messageOf(error) }
+  return { code: error instanceof CodedError ? error.code : 'failed', message: messageOf(error) }
 }
 
 /** The messages of an error and of its cause, which a bare `fetch failed` leaves out. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof SvcError) return error.message
+  if (error instanceof CodedError) return error.message
   const { cause } = error
   return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message
 }

@@ -1,5 +1,5 @@
 /** The answers of the tools: our own facts, and beside them the words of strangers, bounded and marked. */
-import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, CodedError } from '@svc-zerc20/protocol'
 import { boundBody } from '../delivery/bounded-body.js'
 import { PayerError, payerErrors } from '../payer-error.js'
 import type { ApprovalRequest } from '../policy/approval.js'
@@ -78,7 +78,7 @@ function describe(error: unknown): object {
     const ours = rule && { rule: rule.rule, limit: rule.limit }
     return { code, message: payerErrors[code].means, todo, reason, rule: ours, burnTxHash, details }
   }
-  const code = error instanceof SvcError ? error.code : 'failed'
+  const code = error instanceof CodedError ? error.code : 'failed'
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const text = cause instanceof Error ? `${message}: ${cause.message}` : message
   return {

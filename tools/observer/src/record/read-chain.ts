@@ -63,7 +63,7 @@ async function logsOf(source: ChainSource, address: Address, topics: string[]): 
   for await (const scanned of scanLogs(rpc, { address, topics: [topics] }, span)) {
     logs.push(...scanned.logs)
     if (logs.length > limits.logsMax) {
-      throw new SvcError('too_much', `more than ${limits.logsMax} events: begin later with --from-block`)
+      throw new SvcError('bad_option', `more than ${limits.logsMax} events: begin later with --from-block`)
     }
   }
   return logs

@@ -3,7 +3,7 @@
  * for. The indices of the logs must be contiguous, and where the hash chain before them is known they must lead to the
  * token's own: a node can leave nothing out.
  */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
@@ -114,7 +114,7 @@ function afterNext(generation: Generation, { size, hashChain }: Running, transfe
 const gap = (expected: bigint, found: bigint) =>
   new SvcError('transfers_not_contiguous', `the node's logs go from transfer ${expected} to ${found}`)
 
-const doubtful = new Set(['transfers_not_contiguous', 'hash_chain_mismatch'])
+const doubtful = new Set<ErrorCode>(['transfers_not_contiguous', 'hash_chain_mismatch'])
 
 /** The logs contradict the blocks that were followed before: either is wrong, and both have to be read again. */
 const isDoubtful = (err: unknown): boolean => err instanceof SvcError && doubtful.has(err.code)

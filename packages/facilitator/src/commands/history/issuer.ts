@@ -117,7 +117,7 @@ function addRevocations(verb: Verb, env: Environment): void {
       run(async () => {
         const folder = options.artifacts ?? artifacts
         if (!folder)
-          throw new SvcError('usage', 'set HISTORY_ARTIFACT_PATH, or name the folder with --artifacts')
+          throw new SvcError('bad_option', 'set HISTORY_ARTIFACT_PATH, or name the folder with --artifacts')
         const [{ expiryOf, isJti }, { revoke }] = await Promise.all([
           import('../../history/statements/artifacts.js'),
           import('../../history/statements/revoked.js'),

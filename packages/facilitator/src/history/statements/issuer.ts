@@ -112,7 +112,7 @@ function readPart<T>(path: string, variable: string, parse: (text: string) => T,
     variable,
     () => {
       const { size } = statSync(path)
-      if (size > limits.issuerFileBytesMax) throw new SvcError('too_large', `${path} is too large`)
+      if (size > limits.issuerFileBytesMax) throw new SvcError('issuer_unusable', `${path} is too large`)
       return parse(readFileSync(path, 'utf8'))
     },
     say,

@@ -3,6 +3,7 @@
 import {
   accept,
   type Clock,
+  CodedError,
   type ReasonCode,
   type Rejection,
   type Result,
@@ -79,7 +80,7 @@ export async function createStatements(parts: StatementParts): Promise<Statement
     try {
       return accept(read())
     } catch (error) {
-      if (!(error instanceof SvcError)) throw error
+      if (!(error instanceof CodedError)) throw error
       complain(error.message)
       return reject('issuer_unavailable')
     }

@@ -106,8 +106,7 @@ function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome)
     let last = outcome
     for (let failures = 1; last.kind === 'failed' && passing.has(last.rejection.reason); failures++) {
       await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
-      if (closing.aborted)
-        throw new SvcError('burns_closed', 'the facilitator closed before the burn came back')
+      if (closing.aborted) throw new SvcError('closed', 'the facilitator closed before the burn came back')
       // A block that holds the burn may have been found meanwhile.
       if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
       last = await burner.burn(challenge, payload)

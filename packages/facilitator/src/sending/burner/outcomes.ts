@@ -36,8 +36,7 @@ export function createBurnOutcomes(deps: {
   /** Throws when the daemon closes meanwhile. */
   async function pause(ms: number): Promise<void> {
     await clock.sleep(ms)
-    if (closing.aborted)
-      throw new SvcError('burner_closed', 'the facilitator closed before the burn was seen')
+    if (closing.aborted) throw new SvcError('closed', 'the facilitator closed before the burn was seen')
   }
 
   const longer = (pauseMs: number) => Math.min(pauseMs * 2, limits.rpcBackoffMaxMs)

@@ -451,7 +451,7 @@ describe('the watch', () => {
     // Every refused submit is a round trip for the price: time enough for anything that still ran to show.
     for (let round = 0; round < 20; round++) {
       clock.advance(gasPricesFreshMs)
-      await expect(submit('0x02')).rejects.toMatchObject({ code: 'relayer_closed' })
+      await expect(submit('0x02')).rejects.toMatchObject({ code: 'closed' })
     }
     expect([pauses.length, underWay()]).toEqual([pausesBefore, 0])
     expect(signed).toHaveLength(1)

@@ -111,7 +111,7 @@ export function createRelayer(deps: {
       end = resolve
     })
     const slot = await priority.take(call.purpose, async () => {
-      if (isClosed) throw new SvcError('relayer_closed', 'the relayer is not running')
+      if (isClosed) throw new SvcError('closed', 'the relayer is not running')
       return txNonces.take((txNonce) => queue.open(call, txNonce, price, end))
     })
     // A node may take the transaction and never say so. Receipts are looked for all the same.
@@ -178,7 +178,7 @@ export function createRelayer(deps: {
 
 export function addressOf(account: PrivateKeyAccount): Address {
   const address = parseAddress(account.address)
-  if (address === undefined) throw new SvcError('relayer_failed', 'the relayer key has no address')
+  if (address === undefined) throw new SvcError('invariant', 'the relayer key has no address')
   return address
 }
 
