@@ -101,7 +101,7 @@ export default defineConfig({
           globalSetup: './test/support/postgres-project.ts',
           include: [
             'packages/facilitator/src/store/{ports,postgres}/*.test.ts',
-            'packages/facilitator/src/history/pages.test.ts',
+            'packages/facilitator/src/history/answers.test.ts',
           ],
         },
       },

@@ -10,11 +10,11 @@ for (const signal of signals) process.on(signal, () => void stop(signal))
 
 // npm runs a script through a shell. A signal to npm ends npm and the shell without reaching the script.
 const shell = process.ppid
-const lookMs = 250
+const pollMs = 250
 if (process.env.npm_lifecycle_event) {
   setInterval(() => {
     if (process.ppid !== shell) void stop('SIGTERM')
-  }, lookMs).unref()
+  }, pollMs).unref()
 }
 
 async function stop(signal) {

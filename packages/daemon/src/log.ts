@@ -21,7 +21,7 @@ export type ProcessLog<Event> = {
 
 /** Longest wait at the end, so that neither a stuck reader of the log nor a stuck disk can keep the process alive. */
 const endWaitMs = 1_000
-const endLookMs = 10
+const endPollMs = 10
 
 export function createProcessLog<Event extends LogEvent>(
   levelOf: (event: Event) => Level,
@@ -45,8 +45,8 @@ export function createProcessLog<Event extends LogEvent>(
       if (!isEnding) destination.end()
       isEnding = true
       await systemClock.sleep(endWaitMs, done.signal)
-      for (let waitedMs = 0; isFileInUse() && waitedMs < endWaitMs; waitedMs += endLookMs) {
-        await systemClock.sleep(endLookMs)
+      for (let waitedMs = 0; isFileInUse() && waitedMs < endWaitMs; waitedMs += endPollMs) {
+        await systemClock.sleep(endPollMs)
       }
       // A thread hangs in a write that nobody reads, or in a disk, and every other way to end would wait for it.
       if (hangs || !done.signal.aborted || isFileInUse()) process.kill(process.pid, 'SIGKILL')

@@ -185,7 +185,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
         burnsPerRoundMax: 1_000,
         mintsPerRoundMax: 16,
         attemptsInFlightMax: 1,
-        mintLooksMax: 3,
+        mintReadsMax: 3,
         mintWaitMs: minuteMs,
         rootPatienceMs: minuteMs,
       },

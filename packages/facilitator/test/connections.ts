@@ -4,7 +4,7 @@ import type { ConnectionBounds } from '@svc-zerc20/daemon'
 export const connectionBounds: ConnectionBounds = {
   headMs: 500,
   requestMs: 1_000,
-  lookMs: 50,
+  pollMs: 50,
   keptMs: 1_000,
   silentMs: 1_000,
   max: 20,

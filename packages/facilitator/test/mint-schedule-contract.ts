@@ -20,11 +20,11 @@ export type ScheduleSettings = {
 const [a, b] = [nonceOf(1), nonceOf(2)]
 
 /** The payments that are due, and those that are delayed. */
-async function lookAt(
+async function planned(
   schedule: MintSchedule,
   countMax = 10,
 ): Promise<readonly (readonly ChallengeNonce[])[]> {
-  const { due, delayed } = await schedule.look(countMax)
+  const { due, delayed } = await schedule.plan(countMax)
   return [due.map(({ challenge }) => challenge.nonce), delayed]
 }
 
@@ -39,20 +39,20 @@ export function describeMintSchedule(
       const delays = [50, 80]
       const { schedule, accept, advance } = open({ retryMs, delayMs: () => delays.shift() ?? 1_000 })
       await accept(1, 2)
-      expect(await lookAt(schedule)).toEqual([[], [a, b]])
+      expect(await planned(schedule)).toEqual([[], [a, b]])
       advance(50)
-      expect(await lookAt(schedule)).toEqual([[a], [b]])
+      expect(await planned(schedule)).toEqual([[a], [b]])
       advance(30)
-      expect(await lookAt(schedule)).toEqual([[a, b], []])
+      expect(await planned(schedule)).toEqual([[a, b], []])
     })
 
     it('names no more than it is asked for, oldest first, and begins the delays of the others', async () => {
       const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
       await accept(2, 1)
-      await lookAt(schedule, 1)
+      await planned(schedule, 1)
       advance(50)
-      expect(await lookAt(schedule, 1)).toEqual([[b], []])
-      expect(await lookAt(schedule)).toEqual([[b, a], []])
+      expect(await planned(schedule, 1)).toEqual([[b], []])
+      expect(await planned(schedule)).toEqual([[b, a], []])
     })
 
     it('lets a payment rest after a failure, longer each time up to the bound', async () => {
@@ -62,41 +62,41 @@ export function describeMintSchedule(
         await schedule.failed(a)
         advance(restMs - 1)
         expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: true })
-        expect(await lookAt(schedule)).toEqual([[b], []])
+        expect(await planned(schedule)).toEqual([[b], []])
         advance(1)
         expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: false })
-        expect(await lookAt(schedule)).toEqual([[a, b], []])
+        expect(await planned(schedule)).toEqual([[a, b], []])
       }
     })
 
     it('counts failures from zero after a success, and the delay stays over', async () => {
       const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
       await accept(1)
-      await lookAt(schedule)
+      await planned(schedule)
       advance(50)
       await schedule.failed(a)
       await schedule.succeeded(a)
-      expect([(await schedule.failuresOf(a)).count, await lookAt(schedule)]).toEqual([0, [[a], []]])
+      expect([(await schedule.failuresOf(a)).count, await planned(schedule)]).toEqual([0, [[a], []]])
     })
 
     it('has a payment due at once when it is hastened', async () => {
       const { schedule, accept } = open({ retryMs, delayMs: () => 50 })
       await accept(1)
-      await lookAt(schedule)
+      await planned(schedule)
       await schedule.failed(a)
       await schedule.hasten(a)
-      expect(await lookAt(schedule)).toEqual([[a], []])
+      expect(await planned(schedule)).toEqual([[a], []])
     })
 
     it('begins again with a payment that was forgotten, and tells failures without beginning', async () => {
       const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
       await accept(1)
-      await lookAt(schedule)
+      await planned(schedule)
       await schedule.failed(a)
       await schedule.forget(a)
       advance(50)
       expect(await schedule.failuresOf(a)).toEqual({ count: 0, isResting: false })
-      expect(await lookAt(schedule)).toEqual([[], [a]])
+      expect(await planned(schedule)).toEqual([[], [a]])
     })
   })
 }

@@ -15,7 +15,7 @@ export const limits = {
   /** Leaves after which another hash chain is reserved: the largest subtree of a root proof. */
   leavesPerReservation: 64,
   /** Reserved leaf counts asked for in one round trip, and remembered. */
-  checkpointsPerLook: 65,
+  checkpointsPerCall: 65,
   checkpointsSeenMax: 4_096,
   /** Transfers in the call data of one transaction: some 4 million gas. */
   transfersPerCallMax: 1_024,
@@ -37,7 +37,7 @@ export const limits = {
   connections: {
     headMs: 10_000,
     requestMs: 19_000,
-    lookMs: 500,
+    pollMs: 500,
     keptMs: 72_000,
     silentMs: 60_000,
     max: 1_024,

@@ -52,7 +52,7 @@ export const defaultLimits = {
   keptBytesMax: 1_073_741_824,
   keptSecondsMax: 604_800,
   /** How long the chain is asked for a burn that a seller names. The payer's node may lag behind the seller's. */
-  burnLookMsMax: 2_000,
+  burnSearchMsMax: 2_000,
   receiptWaitMsMax: 60_000,
   receiptPollMs: 250,
   /** Added to the gas estimate: the transfer may land in a later block, where its tree update costs more. */
@@ -60,7 +60,7 @@ export const defaultLimits = {
   /** A transfer takes far less. A higher estimate means a broken node or a token that does something else. */
   transferGasMax: 1_000_000,
   /** Longest wait for another process that signs a transaction of the same account. */
-  turnWaitMsMax: 60_000,
+  queueWaitMsMax: 60_000,
   /** Blocks above one that used the txNonce of a transfer, after which the transfer counts as impossible. */
   settledBlocks: 12,
   /** How often one payload is sent again while its burn is pending. */

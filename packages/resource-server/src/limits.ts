@@ -36,8 +36,8 @@ export const answerLimits = {
 
 export type AnswerLimits = { readonly bytesMax: number; readonly answersMax: number }
 
-/** Presentations of one offer take turns. */
-export const turnLimits = {
+/** Of the presentations of one offer, one is at work at a time. */
+export const presentationLimits = {
   /** Wait for the presentation before. After it the payer is told to come again. */
   waitMs: 10_000,
   /** Time that a handler has to end after its client is gone, unless its payment is accepted already. */

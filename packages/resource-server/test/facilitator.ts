@@ -21,7 +21,7 @@ export const refused = (errorReason: string, transaction = '') => ({
   network,
 })
 /** Gives the answers one after the other and repeats the last. */
-export function inTurn(...answers: Answer[]): Script {
+export function inOrder(...answers: Answer[]): Script {
   let next = 0
   return () => answers[Math.min(next++, answers.length - 1)] ?? 'drop'
 }

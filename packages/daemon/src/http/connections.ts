@@ -10,7 +10,7 @@ export type ConnectionBounds = {
   /** Time for the whole request, from the same moment. */
   readonly requestMs: number
   /** Pause between two checks of these times. Node's own default would make every bound 30 s less exact. */
-  readonly lookMs: number
+  readonly pollMs: number
   /** How long a connection is kept between two requests. */
   readonly keptMs: number
   /** A connection without any traffic for this long is closed. Longer than any answer takes. */
@@ -42,7 +42,7 @@ export const timeoutsOf = (bounds: ConnectionBounds) => ({
   keepAliveTimeout: bounds.keptMs,
   http: {
     headersTimeout: bounds.headMs,
-    connectionsCheckingInterval: bounds.lookMs,
+    connectionsCheckingInterval: bounds.pollMs,
   } satisfies ServerOptions,
 })
 

@@ -75,7 +75,7 @@ export function createAddressMiner({
       if (free.length === 0 && queue.length >= queuedTasksMax) {
         throw new SvcError('miner_queue_full', `${queuedTasksMax} tasks are waiting already`)
       }
-      const thread = free.shift() ?? (await new Promise<MineThread | undefined>((turn) => queue.push(turn)))
+      const thread = free.shift() ?? (await new Promise<MineThread | undefined>((give) => queue.push(give)))
       if (!thread) throw closed()
       try {
         return await search(thread, puzzle)
@@ -87,7 +87,7 @@ export function createAddressMiner({
     },
     async close() {
       isClosed = true
-      for (const turn of queue.splice(0)) turn(undefined)
+      for (const give of queue.splice(0)) give(undefined)
       await Promise.all(all.map((thread) => thread.close()))
     },
   }

@@ -82,7 +82,7 @@ export function createAddressPool({
   async function open(): Promise<void> {
     if (store !== undefined) await stock.open().catch(onError)
     isOpen = true
-    refill.look()
+    refill.start()
   }
 
   const opened = open()
@@ -92,7 +92,7 @@ export function createAddressPool({
       if (closed.signal.aborted || gone?.aborted) return undefined
       const mayWait = waitMs > 0 && stock.waiting() < waitersMax
       const taken = stock.takeFor(key) ?? (mayWait ? stock.wait(waitMs, key, gone) : undefined)
-      if (isOpen) refill.look()
+      if (isOpen) refill.start()
       return taken
     },
     giveBack(address, { key = '' } = {}) {
@@ -115,7 +115,7 @@ type Refill = {
   /** A caller asked for an address. */
   noteAsked(): void
   /** Starts whatever is due; called after every change of the stock. */
-  look(): void
+  start(): void
 }
 
 function createRefill(deps: {
@@ -159,10 +159,10 @@ function createRefill(deps: {
     } while (seen !== asked && !closed.aborted)
     isWaitingForQuiet = false
     isFilling = true
-    look()
+    start()
   }
 
-  function look(): void {
+  function start(): void {
     if (closed.aborted) return
     const wanted = targetSize + stock.waiting() - stock.size()
     isFilling = wanted > 0 && (isFilling || isLow())
@@ -172,7 +172,7 @@ function createRefill(deps: {
       inFlight += 1
       void mineOne().then(() => {
         inFlight -= 1
-        look()
+        start()
       })
     }
   }
@@ -181,6 +181,6 @@ function createRefill(deps: {
     noteAsked() {
       asked += 1
     },
-    look,
+    start,
   }
 }

@@ -94,7 +94,7 @@ export function createChainProbe(deps: {
 
   return {
     /** Resolves within `limits.probeWaitMs`; not older than `limits.probeFreshMs` unless the node is slow. */
-    async look(): Promise<ChainView> {
+    async view(): Promise<ChainView> {
       const ageMs = seen ? clock.now() - seen.atMs : -1
       // A clock that was set back makes every view look new.
       if (!asking && seen && ageMs >= 0 && ageMs < limits.probeFreshMs) return seen.view

@@ -7,10 +7,10 @@ export const limits = {
   presentedLateSecondsMax: 600,
   /** A payment request is under 4 KiB; anything much larger is abuse. */
   bodyBytesMax: 65_536,
-  /** Time to receive the head of a request, and the whole request. Checked every `connectionLookMs`: below 20 s in all. */
+  /** Time to receive the head of a request, and the whole request. Checked every `connectionPollMs`: below 20 s in all. */
   headMs: 10_000,
   requestMs: 19_000,
-  connectionLookMs: 500,
+  connectionPollMs: 500,
   /** Idle connections stay open longer than at common proxies, so that no proxy sends into one that is being closed. */
   keptConnectionMs: 65_000,
   /** A caller that neither sends nor reads for this long is cut off. Longer than any settle waits. */
@@ -159,7 +159,7 @@ export const limits = {
   /** Longest pause between two questions while the node fails to answer. */
   rpcBackoffMaxMs: 2_000,
   /** Reads of the burn addresses of a mined batch before a missing balance is believed. */
-  laggingNodeLooksMax: 50,
+  laggingNodeReadsMax: 50,
   /** How often an unconfirmed transaction is sent again, in case the node forgot it. */
   rebroadcastMs: 2_000,
   /** The oldest transaction gets a higher gas price after it stayed unmined this long. */
@@ -183,7 +183,7 @@ export const limits = {
   /** An audit beside a running daemon passes over mints and burns in the newest blocks: they may not be recorded yet. */
   auditYoungBlocks: 32,
   /** How often a daemon that just started looks whether it is ready. */
-  readyLookMs: 250,
+  readyPollMs: 250,
   /** A mined transaction counts as taken back after no block held it for this long. */
   reorgedAfterMs: 4_000,
   /** Gas prices older than this are read again. */
@@ -201,7 +201,7 @@ export const limits = {
   /** Mints beyond those being proved that may be under way. */
   mintsAheadMax: 2,
   /** Searches for the transaction of a mint before the payment is recorded without one. */
-  mintLooksMax: 3,
+  mintReadsMax: 3,
   /** A round waits this many periods for the block of a mint, but at least `mintWaitMinMs`. */
   mintWaitPeriods: 2,
   mintWaitMinMs: 60_000,
@@ -217,11 +217,11 @@ export const limits = {
   /** Payments in one sweep: its journal record has a nonce of each. */
   paymentsPerSweepMax: 1_000,
   /** How often fees are looked at, and first and longest pause after a failure. */
-  sweepLookMs: 10_000,
+  sweepPollMs: 10_000,
   sweepRetryFirstMs: 30_000,
   sweepRetryMaxMs: 3_600_000,
   /** How often a sweep whose txNonce somebody else used is looked at, until that is deep. */
-  displacedLookMs: 10_000,
+  displacedPollMs: 10_000,
   indexerTimeoutMs: 10_000,
   indexerStatusMs: 2_000,
   /** Bytes of an indexer's answer: 64 paths of 40 words, or 100 transfers. */
@@ -236,7 +236,7 @@ export const limits = {
   revocationsLifetimeSeconds: 7 * 86_400,
   revocationsFreshMs: 10_000,
   /** How often the files of the issuer are read again, and their largest size. */
-  issuerLookMs: 5_000,
+  issuerPollMs: 5_000,
   issuerFileBytesMax: 262_144,
   /** How long before its end a manifest is worth a warning. */
   manifestEndWarningSeconds: 30 * 86_400,

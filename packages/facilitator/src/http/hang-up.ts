@@ -12,12 +12,12 @@ const signals = new WeakMap<Socket, AbortSignal>()
  */
 export async function hangUpOf({ raw: { socket } }: FastifyRequest): Promise<AbortSignal> {
   const gone = signals.get(socket) ?? watch(socket)
-  await nextTurn()
-  await nextTurn()
+  await nextLoop()
+  await nextLoop()
   return gone
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const nextLoop = () => new Promise((resolve) => setImmediate(resolve))
 
 function watch(socket: Socket): AbortSignal {
   const ended = new AbortController()

@@ -28,7 +28,7 @@ export type RefusedBooks = {
 const others = 'others'
 
 /** A line, and its place in the order of refusals. */
-type Line = { readonly refused: Refused; readonly turn: number }
+type Line = { readonly refused: Refused; readonly call: number }
 
 export function createRefusedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
@@ -37,13 +37,13 @@ export function createRefusedBooks(deps: {
 }): RefusedBooks {
   // Paths are those of routes, and sellers those of the configuration, so callers cannot make more of either.
   const kinds = new Map<string, Map<string, Line>>()
-  let turns = 0
+  let calls = 0
 
   /** Adds to the line of a caller, which is the latest from then on. */
-  function add(lines: Map<string, Line>, refused: Refused, turn: number): void {
+  function add(lines: Map<string, Line>, refused: Refused, call: number): void {
     const before = lines.get(refused.caller)
     lines.delete(refused.caller)
-    lines.set(refused.caller, before ? joined(before, { refused, turn }) : { refused, turn })
+    lines.set(refused.caller, before ? joined(before, { refused, call }) : { refused, call })
   }
 
   return {
@@ -52,22 +52,22 @@ export function createRefusedBooks(deps: {
       const lines = kinds.get(kind) ?? new Map<string, Line>()
       kinds.set(kind, lines)
       const at = Math.floor(deps.clock.now() / 1000)
-      turns += 1
+      calls += 1
       add(
         lines,
         { caller, endpoint, reason, meaning: reasons[reason].help, count: 1, firstAt: at, at },
-        turns,
+        calls,
       )
       const strangers = [...lines.values()].filter(({ refused }) => refused.caller !== others)
       const [oldest] = strangers
       if (isSeller || !oldest || strangers.length <= deps.strangersMax) return
       lines.delete(oldest.refused.caller)
-      add(lines, { ...oldest.refused, caller: others }, oldest.turn)
+      add(lines, { ...oldest.refused, caller: others }, oldest.call)
     },
     list: (limit) =>
       [...kinds.values()]
         .flatMap((lines) => [...lines.values()])
-        .toSorted((one, other) => other.turn - one.turn)
+        .toSorted((one, other) => other.call - one.call)
         .slice(0, limit)
         .map(({ refused }) => refused),
   }
@@ -80,5 +80,5 @@ const joined = (one: Line, other: Line): Line => ({
     firstAt: Math.min(one.refused.firstAt, other.refused.firstAt),
     at: Math.max(one.refused.at, other.refused.at),
   },
-  turn: Math.max(one.turn, other.turn),
+  call: Math.max(one.call, other.call),
 })

@@ -33,7 +33,7 @@ describe('what is owed to the provider', () => {
     const { books, burn } = booksOf(1, () => ({ reason: 'gathering', sinceMs: 0 }))
     burn(1)
     burn(2)
-    const { gathering } = await books.look()
+    const { gathering } = await books.total()
     expect(gathering).toEqual([{ payments: 2, oldestAt: challengeOf(1).expiresAt }])
   })
 
@@ -41,34 +41,34 @@ describe('what is owed to the provider', () => {
     const { books, burn, reorg } = booksOf(1)
     burn(1)
     reorg()
-    expect(await books.look()).toMatchObject({ payments: 0, demoted: { payments: 1, value: 1_000n } })
+    expect(await books.total()).toMatchObject({ payments: 0, demoted: { payments: 1, value: 1_000n } })
   })
 
   it('counts a payment that was accepted a moment after the last look', async () => {
     const { books, burn } = booksOf(1)
-    expect(await books.look()).toMatchObject({ payments: 0, value: units(0n) })
+    expect(await books.total()).toMatchObject({ payments: 0, value: units(0n) })
     burn(1)
-    expect(await books.look()).toMatchObject({ payments: 1, value: units(1_000n) })
+    expect(await books.total()).toMatchObject({ payments: 1, value: units(1_000n) })
   })
 
   it('reuses the sum of many payments for a while, and no longer', async () => {
     const { books, time, burn } = booksOf(1)
     burn(1)
     burn(2)
-    await books.look()
+    await books.total()
     burn(3)
     time.ms += 4_999
-    expect(await books.look()).toMatchObject({ payments: 2 })
+    expect(await books.total()).toMatchObject({ payments: 2 })
     time.ms += 1
-    expect(await books.look()).toMatchObject({ payments: 3 })
+    expect(await books.total()).toMatchObject({ payments: 3 })
   })
 
   it('sums again when the clock was set back', async () => {
     const { books, time, burn } = booksOf(0)
     burn(1)
-    await books.look()
+    await books.total()
     burn(2)
     time.ms -= 1
-    expect(await books.look()).toMatchObject({ payments: 2 })
+    expect(await books.total()).toMatchObject({ payments: 2 })
   })
 })

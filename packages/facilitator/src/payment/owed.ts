@@ -29,7 +29,7 @@ export function createOwedBooks(deps: {
 }) {
   const { ledger, clock } = deps
   let seen: { readonly owed: Owed; readonly atMs: number } | undefined
-  let looking: Promise<Owed> | undefined
+  let summing: Promise<Owed> | undefined
 
   /** Why a payment that is burned and not minted waits. */
   const waitOf = (nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait> =>
@@ -69,13 +69,13 @@ export function createOwedBooks(deps: {
     }
   }
 
-  async function lookNow(): Promise<Owed> {
+  async function sumNow(): Promise<Owed> {
     try {
       const owed = await sum()
       seen = { owed, atMs: clock.now() }
       return owed
     } finally {
-      looking = undefined
+      summing = undefined
     }
   }
 
@@ -87,10 +87,10 @@ export function createOwedBooks(deps: {
 
   return {
     /** A sum of more than `few` payments is reused for `freshMs`. A sum of fewer costs little and is always new. */
-    async look(): Promise<Owed> {
-      if (!looking && seen && seen.owed.payments > deps.few && isFresh(seen.atMs)) return seen.owed
-      looking ??= lookNow()
-      return looking
+    async total(): Promise<Owed> {
+      if (!summing && seen && seen.owed.payments > deps.few && isFresh(seen.atMs)) return seen.owed
+      summing ??= sumNow()
+      return summing
     },
     /** Those that waited longest, at most `limit`; only those with this reason, if one is given. */
     async waiting(limit: number, reason?: WaitReason): Promise<readonly ChallengeNonce[]> {

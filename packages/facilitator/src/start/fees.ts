@@ -72,7 +72,7 @@ export function createFeesSide(parts: BackParts): FeesSide {
     startLoop() {
       if (!profile.acceptsPayments) return
       const rounds = [sweeper.round, ...(splitter ? [splitter.round] : [])]
-      const periodMs = Math.min(limits.sweepLookMs, terms.intervalMs)
+      const periodMs = Math.min(limits.sweepPollMs, terms.intervalMs)
       const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
       // A transaction that is under way at the end is taken up by the next run.
       loop = startLoop(clock, async () => {

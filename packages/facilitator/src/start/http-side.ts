@@ -15,13 +15,13 @@ import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
 import { observeAnswers } from '../http/observe.js'
-import { registerPages } from '../http/pages.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
 import { refuseConnections } from '../http/refuse-connections.js'
 import { createRefusedBooks, type RefusedBooks } from '../http/refused.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
+import { registerWebPages } from '../http/web-pages.js'
 import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
@@ -68,7 +68,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   wirePayments(app, deps, { issuance, admission })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, guard: admin, refused })
-  registerPages(app, {
+  registerWebPages(app, {
     hasDashboard: deps.secrets.adminToken !== undefined,
     hasHistory: historyApi !== undefined,
     admission,
@@ -217,7 +217,7 @@ function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {
   return {
     headMs: limits.headMs,
     requestMs: limits.requestMs,
-    lookMs: limits.connectionLookMs,
+    pollMs: limits.connectionPollMs,
     keptMs: limits.keptConnectionMs,
     // A settle waits for the receipt, and then perhaps for the caller that holds the grant.
     silentMs: limits.silentConnectionMs + 2 * settlement.receipt_poll_ms,

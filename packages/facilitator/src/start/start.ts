@@ -117,7 +117,7 @@ function tellState(
   const isReady = () => app.inject('/ready').then(({ statusCode }) => statusCode === 200)
   async function waitUntilReady(): Promise<void> {
     while (!(await isReady())) {
-      await clock.sleep(limits.readyLookMs, signal)
+      await clock.sleep(limits.readyPollMs, signal)
       if (signal.aborted) return
     }
     log({ event: 'facilitator.ready', ...daemon })

@@ -106,14 +106,14 @@ CREATE INDEX transfer_address ON transfer (pay_to);
 CREATE INDEX transfer_block ON transfer (block);
 -- Transfers that a batch counted, or minted, beside the burns of payments.
 CREATE TABLE counted (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, beside TEXT NOT NULL);
-CREATE TABLE look (pay_to KEY PRIMARY KEY, due_at INT NOT NULL);
-CREATE INDEX look_due ON look (due_at);
+CREATE TABLE due_address (pay_to KEY PRIMARY KEY, due_at INT NOT NULL);
+CREATE INDEX due_address_due ON due_address (due_at);
 CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
 
 -- Mined addresses that nobody has seen.
 CREATE TABLE ready (id INT PRIMARY KEY, nonce KEY NOT NULL UNIQUE, record JSN NOT NULL);
 -- When the mint of a payment may be tried.
-CREATE TABLE mint_turn (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
+CREATE TABLE mint_schedule (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
 -- How far the file of the history was written. The file tells it too, but would have to be read.
 CREATE TABLE history_file (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);

@@ -9,7 +9,7 @@ type Waiting = {
 }
 
 /** How often steps are looked for that wait too long. */
-const lookMs = 1_000
+const pollMs = 1_000
 
 /** Callers of steps, in order. The engine replies in that order, and whoever waits too long is told so. */
 export function createWaiting(waitMs: number) {
@@ -20,7 +20,7 @@ export function createWaiting(waitMs: number) {
       if (step.since > since) return
       step.reject(new SvcError('journal_failed', 'the storage of the ledger does not answer'))
     }
-  }, lookMs).unref()
+  }, pollMs).unref()
   return {
     add: (): Promise<unknown> =>
       new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ const bounds: ConnectionBounds = {
   ...limits.connections,
   headMs: 500,
   requestMs: 1_000,
-  lookMs: 50,
+  pollMs: 50,
   silentMs: 1_000,
 }
 /** For a machine that is busy with other things; Node looks only every 30 s by itself. */
@@ -51,7 +51,7 @@ function lifeOf(port: number, beginning: string, rest: string): Promise<number> 
 }
 
 test('what is stated for a whole request holds with the pause between two looks', () => {
-  expect(limits.connections.requestMs + limits.connections.lookMs).toBeLessThan(20_000)
+  expect(limits.connections.requestMs + limits.connections.pollMs).toBeLessThan(20_000)
 })
 
 test.each([

@@ -41,8 +41,8 @@ export function createCheckpoints(deps: {
 
   /** The first reserved leaf count from `from` to `to`, asked for in pages. */
   async function firstReserved(from: number, to: number): Promise<number | undefined> {
-    for (let start = from; start <= to; start += limits.checkpointsPerLook) {
-      const count = Math.min(limits.checkpointsPerLook, to - start + 1)
+    for (let start = from; start <= to; start += limits.checkpointsPerCall) {
+      const count = Math.min(limits.checkpointsPerCall, to - start + 1)
       const indices = Array.from({ length: count }, (_, offset) => start + offset)
       const chains = await chain.reservedChains(indices)
       const at = chains.findIndex((value) => value !== 0n)

@@ -53,7 +53,7 @@ function start(options: {
     log: options.log,
     fromBlock: Number(fromBlock),
     folder: `${world.folder}/${options.name}`,
-    rootProver: { prover: options.prover, privateKey: options.key, gatherMs: 200, lookMs: 200 },
+    rootProver: { prover: options.prover, privateKey: options.key, gatherMs: 200, pollMs: 200 },
   })
 }
 

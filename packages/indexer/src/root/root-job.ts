@@ -30,7 +30,7 @@ export type RootJobOptions = {
   /** The same when all of them are mints. Nobody waits for a mint, because a mint pays for nothing. */
   readonly mintGatherMs?: number
   /** Pause between two looks. */
-  readonly lookMs?: number
+  readonly pollMs?: number
   /** Proofs that the prover makes at once. */
   readonly proofsAtOnce?: number
 }
@@ -40,7 +40,7 @@ export type RootJob = {
   view(): { readonly generatedIndex: number | undefined; readonly error: string | undefined }
 }
 
-const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, lookMs: 500, proofsAtOnce: 1 } as const
+const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, pollMs: 500, proofsAtOnce: 1 } as const
 
 /** Creates the job. Its sender numbers the transactions of one key, so a key has one job. */
 export function createRootJob(
@@ -57,11 +57,11 @@ export function createRootJob(
   const {
     gatherMs = defaults.gatherMs,
     mintGatherMs = defaults.mintGatherMs,
-    lookMs = defaults.lookMs,
+    pollMs = defaults.pollMs,
     proofsAtOnce = defaults.proofsAtOnce,
   } = deps
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, sender, verifier, log })
-  const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, lookMs })
+  const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, pollMs })
   const pace = createPace()
   const proofs = createProofs({ prove, database, clock, log, onProved: pace.proved })
   const gathering = createGathering({ database, clock, gatherMs, mintGatherMs })
@@ -119,12 +119,12 @@ export function createRootJob(
     pace.submitted(clock.now() - startedAt)
   }
 
-  async function look(signal: AbortSignal): Promise<number> {
+  async function poll(signal: AbortSignal): Promise<number> {
     try {
       const isMoved = await round(signal)
       failures = 0
       error = undefined
-      return isMoved ? 0 : lookMs
+      return isMoved ? 0 : pollMs
     } catch (failure) {
       if (signal.aborted) return 0
       failures += 1
@@ -137,7 +137,7 @@ export function createRootJob(
 
   return {
     async run(signal) {
-      while (!signal.aborted) await clock.sleep(await look(signal), signal)
+      while (!signal.aborted) await clock.sleep(await poll(signal), signal)
       await proofs.done()
     },
     view: () => ({ generatedIndex: proofs.lastIndex(), error }),

@@ -41,9 +41,9 @@ export function createWatchedProof(deps: {
   database: Database
   clock: Clock
   log: Log
-  lookMs: number
+  pollMs: number
 }): WatchedProof {
-  const { prover, chain, checkpoints, database, clock, log, lookMs } = deps
+  const { prover, chain, checkpoints, database, clock, log, pollMs } = deps
 
   async function watch(
     { plan, newRoot }: Task,
@@ -51,7 +51,7 @@ export function createWatchedProof(deps: {
   ): Promise<void> {
     const ending = AbortSignal.any([signal, done])
     for (;;) {
-      await clock.sleep(lookMs, ending)
+      await clock.sleep(pollMs, ending)
       if (ending.aborted) return
       try {
         const state = await chain.verifierNow()
@@ -64,7 +64,7 @@ export function createWatchedProof(deps: {
       } catch (failure) {
         // The proof goes on. A fault of the chain shows again when the proof is submitted.
         if (!ending.aborted)
-          log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs: lookMs })
+          log({ event: 'root.failed', code: codeOf(failure), err: failure, retryMs: pollMs })
       }
     }
   }

@@ -41,7 +41,7 @@ export function createFollower(deps: {
   let error: string | undefined
   let verifierState: VerifierState | undefined
 
-  async function look(): Promise<number> {
+  async function poll(): Promise<number> {
     try {
       if (!isRightChain) await assertChain(chain, chainId)
       isRightChain = true
@@ -64,7 +64,7 @@ export function createFollower(deps: {
 
   return {
     async run() {
-      while (!signal.aborted) await clock.sleep(await look(), signal)
+      while (!signal.aborted) await clock.sleep(await poll(), signal)
     },
     view: () => ({ verifierState, error }),
   }

@@ -503,7 +503,7 @@ describe('a seller that is hostile over several purchases', () => {
         takes(({ settle }) => settle(status, { success: true, transaction: randomHex(32) })),
       )
       closers.push(seller.close)
-      const limits = { burnLookMsMax: 0 }
+      const limits = { burnSearchMsMax: 0 }
       const { buy, signed } = createBuyer({ limits })
       const { payer, signed: signedByOurs } = createLimitedBuyer({ limits, options: { maxTotal: '5000' } })
       const told = status === 402 ? { code: 'payment_pending' } : { end: 'pending' }

@@ -39,7 +39,7 @@ export function createBurns(
     readonly checkChain: () => Promise<void>
     readonly payer: string
     readonly clock: Clock
-    readonly limits: Pick<PayerLimits, 'settledBlocks' | 'burnLookMsMax' | 'receiptPollMs'>
+    readonly limits: Pick<PayerLimits, 'settledBlocks' | 'burnSearchMsMax' | 'receiptPollMs'>
   },
 ): Burns {
   /** Undefined when the chain cannot be asked. */
@@ -70,7 +70,7 @@ export function createBurns(
       if (burn) return burn.hash
       const hash = parseTxHash(named)
       if (hash === undefined) return undefined
-      const untilMs = clock.now() + limits.burnLookMsMax
+      const untilMs = clock.now() + limits.burnSearchMsMax
       for (;;) {
         const isBurn = await asked(() => readNamed(client, hash, accepted))
         if (isBurn !== undefined) return isBurn ? hash : undefined

@@ -13,7 +13,7 @@ import { checkPermitOffer } from '../policy/offer-rules.js'
 import type { Way } from '../policy/permission.js'
 import type { Policy } from '../policy/policy.js'
 import type { Bounds } from '../policy/purchase.js'
-import { createAccountTurns } from '../state/account-turns.js'
+import { createAccountQueue } from '../state/account-queue.js'
 import type { PayerState } from '../state/open-state.js'
 import { createPermitNonces, type PermitNonces } from '../state/permit-nonces.js'
 import { createReconcile } from '../state/reconcile.js'
@@ -85,13 +85,13 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
   const payByPermit = createPayByPermit(parts, nonces, helperTrust, guard)
   const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
   const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
-  const turns = createAccountTurns({ cell: state.account(chainId, payer), clock, limits })
+  const queue = createAccountQueue({ cell: state.account(chainId, payer), clock, limits })
   const payByTransfer = createSelfTransfer({
     signer: account,
     payer,
     signing: guard.signing,
     chain,
-    turns,
+    queue,
     secondsNeeded,
     memory,
     clock,

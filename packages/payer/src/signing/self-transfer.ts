@@ -13,7 +13,7 @@ import type { PayerLimits } from '../limits.js'
 import { checkFresh, type PayableOffer } from '../offer.js'
 import { PayerError } from '../payer-error.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
-import type { AccountTurns } from '../state/account-turns.js'
+import type { AccountQueue } from '../state/account-queue.js'
 import type { PaymentMemory, PaymentRecord } from '../state/payments.js'
 import type { PayerChain } from './chain.js'
 import type { PermissionToSign } from './sign-permit.js'
@@ -31,7 +31,7 @@ export function createSelfTransfer({
   payer,
   signing,
   chain,
-  turns,
+  queue,
   secondsNeeded,
   memory,
   clock,
@@ -44,7 +44,7 @@ export function createSelfTransfer({
     PayerChain,
     'prepareTransfer' | 'nextTxNonce' | 'broadcast' | 'receiptStatus' | 'transferState'
   >
-  readonly turns: AccountTurns
+  readonly queue: AccountQueue
   /** Seconds that an offer must have left for its transfer to be mined in time. */
   readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
@@ -81,7 +81,7 @@ export function createSelfTransfer({
 
   /** Signs the next transaction of the account. The turn ends once the node was given the bytes. */
   const begin = (offer: PayableOffer, permission: Permission): Promise<Burn> =>
-    turns.take(async (signed, keep) => {
+    queue.take(async (signed, keep) => {
       const { txNonce, waiting } = await chain.nextTxNonce(signed, unixSeconds(clock))
       const burn = await sign(offer, permission, txNonce)
       await keep([...waiting, { ...burn, txNonce, expiresAt: offer.expiresAt }])

@@ -15,7 +15,7 @@ import {
 import { prepareTransactionRequest } from 'viem/actions'
 import type { PayerLimits } from '../limits.js'
 import { PayerError, type PayerErrorCode } from '../payer-error.js'
-import type { SignedTransaction } from '../state/account-turns.js'
+import type { SignedTransaction } from '../state/account-queue.js'
 
 export type Transfer = { readonly token: Address; readonly to: Address; readonly value: bigint }
 

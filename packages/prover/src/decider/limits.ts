@@ -6,7 +6,7 @@ export const deciderLimits = {
   connections: {
     headMs: 10_000,
     requestMs: 19_000,
-    lookMs: 500,
+    pollMs: 500,
     keptMs: 65_000,
     silentMs: 60_000,
     max: 256,

@@ -48,13 +48,13 @@ export function sellOnExpress<Official extends Middleware>(
       const admission = await admit({ request, method, path: `${baseUrl}${path}`, target, header })
       if (admission === 'free') return next()
       if ('visit' in admission) {
-        const { visit, turn } = admission
+        const { visit, presentation } = admission
         const goOn: Next = (...error) => {
           visit.takeBack ??= holdAnswer(response)
           return next(...error)
         }
-        recordAnswer(response, (answer) => turn.end(visit.isAccepted ? answer : undefined))
-        response.once('close', () => turn.abandon(visit.isAccepted === true))
+        recordAnswer(response, (answer) => presentation.end(visit.isAccepted ? answer : undefined))
+        response.once('close', () => presentation.abandon(visit.isAccepted === true))
         return visits.run(visit, () => official(request, response, goOn))
       }
       if ('kept' in admission) return writeAnswer(response, admission.kept)

@@ -16,7 +16,7 @@ export const keptToResponse = ({ status, headers, body }: ServedAnswer): Respons
 
 /** Runs the official middleware, and keeps the answer to an accepted payment before it goes out. */
 export async function serve(
-  { visit, turn }: Extract<Admission, { visit: unknown }>,
+  { visit, presentation }: Extract<Admission, { visit: unknown }>,
   official: () => Promise<Response>,
 ): Promise<Response> {
   let answer: ServedAnswer | undefined
@@ -28,6 +28,6 @@ export async function serve(
     }
     return response
   } finally {
-    await turn.end(answer)
+    await presentation.end(answer)
   }
 }

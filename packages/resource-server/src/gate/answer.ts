@@ -1,7 +1,7 @@
 /** Answers that the gate gives in place of the resource. */
 import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
 import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
-import { noVerdictRetrySeconds, turnLimits } from '../limits.js'
+import { noVerdictRetrySeconds, presentationLimits } from '../limits.js'
 import { type Explanation, paymentUnderWay, presentAgain } from '../refusal.js'
 import { OverLimit } from '../visits/bucket.js'
 
@@ -60,7 +60,7 @@ function wordsOf(of: OverLimit['of'], seconds: number): Omit<Explanation, 'reaso
 }
 
 export const underWay = refuse(503, paymentUnderWay.reason, paymentUnderWay, {
-  'retry-after': `${turnLimits.retrySeconds}`,
+  'retry-after': `${presentationLimits.retrySeconds}`,
 })
 
 export const answersUnavailable = refuse(

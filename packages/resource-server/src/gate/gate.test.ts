@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { Headers } from '@svc-zerc20/protocol'
 import type { PaymentRequired } from '@x402/core/types'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { burnTx, inTurn, refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
+import { burnTx, inOrder, refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
 import { type GatedShop, openExpress, openHono } from '../../test/gated-shops.js'
 import { sendRaw } from '../../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
@@ -259,7 +259,7 @@ describe.each([
     expect(lost.headers).not.toHaveProperty('payment-required')
     expect(facilitator.counts().verify).toBe(1 + limits.verifyPausesMs.length)
     facilitator.forget()
-    facilitator.script.verify = inTurn('drop', 'drop', { body: { isValid: true } })
+    facilitator.script.verify = inOrder('drop', 'drop', { body: { isValid: true } })
     expect((await present()).status).toBe(200)
     expect(facilitator.counts()).toMatchObject({ verify: 3, settle: 1 })
     facilitator.script.verify = () => ({

@@ -8,7 +8,7 @@ import { type Terms, toTerms } from '../offers/terms.js'
 import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
-import { createServed, type ServedAnswer, type Turn, ticketIn } from '../served/served.js'
+import { createServed, type Presentation, type ServedAnswer, ticketIn, unkept } from '../served/served.js'
 import { clientKey, createClientCounts } from '../visits/client-limits.js'
 import type { Visit } from '../visits/visit.js'
 import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
@@ -60,10 +60,10 @@ export type Arrival<Request> = {
 
 /**
  * A request continues to the official middleware with its visit, continues for free, or is answered here. A visit ends
- * with its turn: hand it the answer before that goes out.
+ * with its presentation: hand it the answer before that goes out.
  */
 export type Admission =
-  | { readonly visit: Visit; readonly turn: Turn }
+  | { readonly visit: Visit; readonly presentation: Presentation }
   | { readonly answer: Answer }
   | { readonly kept: ServedAnswer }
   | 'free'
@@ -116,13 +116,13 @@ export function createGate<Request>(
     const unsealed = svc.offers.unseal(echoed, `${method} ${path}`, terms)
     if (payment === undefined || unsealed === undefined) {
       if (payment !== undefined) counts.takeUnsealed(key)
-      return { visit, turn: noTurn }
+      return { visit, presentation: unkept }
     }
     const challengeNonce = String(unsealed.offer.extra.challengeNonce)
     counts.takeSealed(challengeNonce)
     const begun = await served.begin({ challengeNonce, payment, resource: `${method} ${target}` })
     if (begun === 'busy') return { answer: underWay }
-    return 'kept' in begun ? begun : { visit, turn: begun.turn }
+    return 'kept' in begun ? begun : { visit, presentation: begun.presentation }
   }
 
   return ({ methods, free, alsoAccepts = [], ...sale }) => {
@@ -148,8 +148,6 @@ export function createGate<Request>(
     }
   }
 }
-
-const noTurn: Turn = { end: async () => {}, abandon: () => {} }
 
 /** Refused, because clients that share one limit could use it up for each other. */
 const clientUnknown = refuse(500, 'client_unknown', {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   accepted,
   burnTx,
-  inTurn,
+  inOrder,
   refused,
   startFacilitator,
   type TestFacilitator,
@@ -142,7 +142,7 @@ describe('a paid MCP tool', () => {
 
   it('R-012 recovers a pending burn, and else offers nothing: neither a new payment nor the used address', async () => {
     const tool = openTool()
-    facilitator.script.settle = inTurn({ body: refused('pending_burn', burnTx) }, { body: accepted })
+    facilitator.script.settle = inOrder({ body: refused('pending_burn', burnTx) }, { body: accepted })
     expect((await tool.pay(await paymentAsked(tool)))._meta).toEqual({ 'x402/payment-response': accepted })
     facilitator.script.settle = () => ({ body: refused('pending_burn', burnTx) })
     const payment = await paymentAsked(tool)

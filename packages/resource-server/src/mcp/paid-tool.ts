@@ -8,7 +8,7 @@ import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse 
 import { refusalOf } from '../facilitator/client.js'
 import { explain, paymentUnderWay } from '../refusal.js'
 import { isFinal } from '../scheme/resettle.js'
-import type { Turn } from '../served/served.js'
+import { type Presentation, unkept } from '../served/served.js'
 import { SvcMcpServer } from './server.js'
 
 export const paymentMeta = 'x402/payment'
@@ -87,12 +87,14 @@ export function paidTool<Args, Extra extends ToolExtra>(
     const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
     const offer = server.findMatchingRequirements(known, payment)
     if (offer === undefined) return demand('No matching payment requirements')
-    const begun = await beginTurn(server, payment, offer, JSON.stringify([resource.url, args]))
+    const begun = await beginPresentation(server, payment, offer, JSON.stringify([resource.url, args]))
     if (begun === 'busy') {
       return { isError: true, content: [{ type: 'text', text: JSON.stringify(paymentUnderWay) }] }
     }
     if ('kept' in begun) return JSON.parse(Buffer.from(begun.kept.body).toString('utf8')) as ToolResult
-    return inTurn(begun.turn, extra.signal, (accepted) => sell({ payment, offer, args, extra }, accepted))
+    return during(begun.presentation, extra.signal, (accepted) =>
+      sell({ payment, offer, args, extra }, accepted),
+    )
   }
 }
 
@@ -103,39 +105,37 @@ type Sale<Args, Extra> = {
   readonly extra: Extra
 }
 
-const noTurn: Turn = { end: async () => {}, abandon: () => {} }
-
-/** Offers of our scheme have a seal, so nobody else can take their turn. */
-async function beginTurn(
+/** Offers of our scheme have a seal, so nobody else can present them. */
+async function beginPresentation(
   server: x402ResourceServer,
   payment: PaymentPayload,
   { scheme, extra }: PaymentRequirements,
   resource: string,
 ) {
-  if (!(server instanceof SvcMcpServer) || scheme !== Offer.scheme) return { turn: noTurn }
+  if (!(server instanceof SvcMcpServer) || scheme !== Offer.scheme) return { presentation: unkept }
   const challengeNonce = String(extra?.challengeNonce)
   return server.served.begin({ challengeNonce, payment: JSON.stringify(payment), resource })
 }
 
 /** Keeps what an accepted payment bought before it goes out: the same payment gets the same again. */
-async function inTurn(
-  turn: Turn,
+async function during(
+  presentation: Presentation,
   signal: AbortSignal | undefined,
   sell: (accepted: () => void) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let isAccepted = false
-  const abandon = () => turn.abandon(isAccepted)
+  const abandon = () => presentation.abandon(isAccepted)
   signal?.addEventListener('abort', abandon, { once: true })
   try {
     const result = await sell(() => {
       isAccepted = true
     })
     const body = Buffer.from(JSON.stringify(result))
-    if (isAccepted) await turn.end({ status: 200, headers: [], body })
+    if (isAccepted) await presentation.end({ status: 200, headers: [], body })
     return result
   } finally {
     signal?.removeEventListener('abort', abandon)
-    await turn.end()
+    await presentation.end()
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type Answer,
   accepted,
   burnTx,
-  inTurn,
+  inOrder,
   refused,
   startFacilitator,
   type TestFacilitator,
@@ -58,7 +58,7 @@ const settleBodies = () =>
 
 describe('a pending burn', () => {
   it('R-113 is presented again with the very same payload until it is accepted: one 200 for one burn', async () => {
-    facilitator.script.settle = inTurn(pending, pending, pending, success)
+    facilitator.script.settle = inOrder(pending, pending, pending, success)
     const before = shop.served()
     const { response } = await pay()
     expect(response.status).toBe(200)
@@ -90,7 +90,7 @@ describe('a pending burn', () => {
   })
 
   it('that is refused later tells the later reason', async () => {
-    facilitator.script.settle = inTurn(pending, { body: refused('burn_failed', burnTx) }, success)
+    facilitator.script.settle = inOrder(pending, { body: refused('burn_failed', burnTx) }, success)
     const { response } = await pay()
     expect(response.status).toBe(402)
     expect(receipt(response).errorReason).toBe('burn_failed')
@@ -98,7 +98,7 @@ describe('a pending burn', () => {
   })
 
   it('is recovered on an upfront route too, before the handler', async () => {
-    facilitator.script.settle = inTurn(pending, success)
+    facilitator.script.settle = inOrder(pending, success)
     const { response } = await pay('/upfront')
     expect(response.status).toBe(200)
     expect(receipt(response)).toEqual(accepted)
@@ -108,7 +108,7 @@ describe('a pending burn', () => {
   it('is what a busy facilitator amounts to: 503 with a reason, and 429', async () => {
     const busy: Answer = { status: 503, body: refused('relayer_busy') }
     const limited: Answer = { status: 429, body: { error: 'too_many_requests' } }
-    facilitator.script.settle = inTurn(busy, limited, success)
+    facilitator.script.settle = inOrder(busy, limited, success)
     const { response } = await pay()
     expect(response.status).toBe(200)
     expect(facilitator.counts()).toMatchObject({ settle: 3, payments: 1 })
@@ -122,7 +122,7 @@ describe('a lost answer', () => {
     ['half an answer', { body: '{"success":tr' }],
   ]
   it.each(losses)('by %s is asked for by its nonce and the same payload sent again', async (_, loss) => {
-    facilitator.script.settle = inTurn(loss, success)
+    facilitator.script.settle = inOrder(loss, success)
     const { payment, response } = await pay()
     expect(response.status).toBe(200)
     expect(receipt(response)).toEqual(accepted)
@@ -136,7 +136,7 @@ describe('a lost answer', () => {
     const svc = schemeFor(facilitator.url, { clock, limits: { settleTimeoutMs: 50 } })
     const impatient = await openShop(svc, { 'GET /x': { accepts: svc.accept({ price: '100' }) } })
     try {
-      facilitator.script.settle = inTurn('hang', success)
+      facilitator.script.settle = inOrder('hang', success)
       const { response } = await pay('/x', impatient)
       expect(response.status).toBe(200)
       expect(facilitator.counts()).toMatchObject({ settle: 2, payments: 1 })
@@ -146,8 +146,8 @@ describe('a lost answer', () => {
   })
 
   it('sends no settle to a facilitator that does not answer for the payment', async () => {
-    facilitator.script.settle = inTurn('drop', success)
-    facilitator.script.payments = inTurn('drop', { status: 503, body: {} }, { body: { phase: 'accepted' } })
+    facilitator.script.settle = inOrder('drop', success)
+    facilitator.script.payments = inOrder('drop', { status: 503, body: {} }, { body: { phase: 'accepted' } })
     const { response } = await pay()
     expect(response.status).toBe(200)
     expect(facilitator.counts()).toMatchObject({ settle: 2, payments: 3 })
@@ -164,7 +164,7 @@ describe('a lost answer', () => {
   })
 
   it('whose grant was used is never made a success', async () => {
-    facilitator.script.settle = inTurn('drop', { body: refused('already_accepted', burnTx) }, success)
+    facilitator.script.settle = inOrder('drop', { body: refused('already_accepted', burnTx) }, success)
     facilitator.script.payments = () => ({ body: { phase: 'accepted', transaction: burnTx } })
     const { response } = await pay()
     expect(response.status).toBe(402)
@@ -177,7 +177,7 @@ describe('a refusal', () => {
   const reasons = ['already_accepted', 'challenge_expired', 'burn_reverted', 'some_future_reason']
   it.each(reasons)('for %s is final: nothing is sent again', async (reason) => {
     const verdict = { ...refused(reason, burnTx), extra: { phase: 'accepted' } }
-    facilitator.script.settle = inTurn({ body: verdict }, success)
+    facilitator.script.settle = inOrder({ body: verdict }, success)
     const { response } = await pay()
     expect(response.status).toBe(402)
     expect(receipt(response)).toEqual(verdict)

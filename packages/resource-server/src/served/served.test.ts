@@ -22,7 +22,7 @@ import {
   sellOnHono,
   sellOnNext,
 } from '../index.js'
-import { answerLimits, turnLimits } from '../limits.js'
+import { answerLimits, presentationLimits } from '../limits.js'
 
 // Outside a bundler only the CommonJS build of the next adapter finds `next/server`.
 const require = createRequire(import.meta.url)
@@ -310,10 +310,13 @@ describe.each([
     const first = shop.ask('/goods', headers)
     while (runs === 0) await systemClock.sleep(5)
     const second = await shop.ask('/goods', headers)
-    expect([second.status, second.headers['retry-after']]).toEqual([503, `${turnLimits.retrySeconds}`])
+    expect([second.status, second.headers['retry-after']]).toEqual([
+      503,
+      `${presentationLimits.retrySeconds}`,
+    ])
     expect(second.headers).not.toHaveProperty('payment-required')
     expect(JSON.parse(second.body)).toMatchObject({ reason: 'payment_under_way' })
-    expect(waits.at(-1)).toBe(turnLimits.waitMs)
+    expect(waits.at(-1)).toBe(presentationLimits.waitMs)
     release()
     expect((await first).status).toBe(201)
     expect((await shop.ask('/goods', headers)).status).toBe(201)
@@ -355,7 +358,7 @@ describe('a handler of express that never ends once its client is gone', () => {
       cut.destroy(new Error('cut'))
       await gone
       expect((await ask('/goods', headers)).status).toBe(503)
-      aheadMs += turnLimits.abandonedMs
+      aheadMs += presentationLimits.abandonedMs
       expect((await ask('/goods', headers)).status).toBe(200)
       expect(runs).toBe(2)
     } finally {

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type Clock, Json } from '@svc-zerc20/protocol'
-import { answerLimits, turnLimits } from '../limits.js'
+import { answerLimits, presentationLimits } from '../limits.js'
 import type { AnswerStore } from './answer-store.js'
 
 export type ServedAnswer = {
@@ -17,7 +17,7 @@ export type ServedAnswer = {
 }
 
 export type PresentedText = {
-  /** The nonce in the sealed offer: presentations of one offer take turns. */
+  /** The nonce in the sealed offer: of the presentations of one offer, one is at work at a time. */
   readonly challengeNonce: string
   /** The payment as it came, with its seal. */
   readonly payment: string
@@ -25,15 +25,18 @@ export type PresentedText = {
   readonly resource: string
 }
 
-export type Turn = {
-  /** Ends the turn. With an answer, keeps it first. */
+export type Presentation = {
+  /** Lets the next presentation of the offer begin. With an answer, keeps it first. */
   end(answer?: ServedAnswer): Promise<void>
-  /** The client is gone, and a handler may notice that and never end. The turn then ends by itself, later. */
+  /** The client is gone, and a handler may notice that and never end. The presentation then ends by itself, later. */
   abandon(isAccepted: boolean): void
 }
 
+/** Of a request that presents no offer of ours: its answer is not kept. */
+export const unkept: Presentation = { end: async () => {}, abandon: () => {} }
+
 export type Begun =
-  | { readonly turn: Turn }
+  | { readonly presentation: Presentation }
   | { readonly kept: ServedAnswer }
   /** Another presentation of the offer is still at work. */
   | 'busy'
@@ -56,8 +59,8 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
   const held = new Map<string, Held>()
 
   /** Undefined when the offer is still at work after the longest wait. Nothing is awaited between look and hold. */
-  async function takeTurn(presented: PresentedText): Promise<Turn | undefined> {
-    const waitsUntilMs = clock.now() + turnLimits.waitMs
+  async function takeUp(presented: PresentedText): Promise<Presentation | undefined> {
+    const waitsUntilMs = clock.now() + presentationLimits.waitMs
     for (;;) {
       const before = held.get(presented.challengeNonce)
       const nowMs = clock.now()
@@ -72,7 +75,7 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
     }
   }
 
-  function hold({ challengeNonce, payment, resource }: PresentedText): Turn {
+  function hold({ challengeNonce, payment, resource }: PresentedText): Presentation {
     let resolve = () => {}
     const ended = new Promise<void>((done) => {
       resolve = done
@@ -94,7 +97,7 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
         resolve()
       },
       abandon(isAccepted) {
-        if (!isAccepted) mine.endsAtMs = Math.min(mine.endsAtMs, clock.now() + turnLimits.abandonedMs)
+        if (!isAccepted) mine.endsAtMs = Math.min(mine.endsAtMs, clock.now() + presentationLimits.abandonedMs)
       },
     }
   }
@@ -106,16 +109,16 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
       return answer && uncached(answer)
     },
     async begin(presented) {
-      const turn = await takeTurn(presented)
-      if (turn === undefined) return 'busy'
+      const presentation = await takeUp(presented)
+      if (presentation === undefined) return 'busy'
       try {
         const kept = await store?.get(keyOf(presented.payment))
         const answer = kept && decode(kept, presented.resource)
-        if (answer === undefined) return { turn }
-        await turn.end()
+        if (answer === undefined) return { presentation }
+        await presentation.end()
         return { kept: answer }
       } catch (error) {
-        await turn.end()
+        await presentation.end()
         throw error
       }
     },

@@ -40,7 +40,7 @@ const verifyCount = 400
 const challengeCount = 500
 /** The pool stays above its low-water mark while they are taken: below it, new addresses are mined meanwhile. */
 const poolSize = 4 * challengeCount
-const lookMs = 100
+const pollMs = 100
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -64,7 +64,7 @@ async function untilFinalized({ facilitatorUrl, adminToken }: Network, payment: 
     const response = await fetch(`${facilitatorUrl}/admin/payments/${nonceOf(payment)}`, { headers })
     const answer = (await response.json()) as { payment: { phase: string } }
     if (answer.payment.phase === 'finalized') return
-    await sleep(lookMs)
+    await sleep(pollMs)
   }
 }
 
@@ -78,7 +78,7 @@ async function untilCaughtUp({ indexerUrl }: Network): Promise<void> {
     if (status && status.tree_synced_index > 0 && status.onchain_proved_index === status.tree_synced_index) {
       return
     }
-    await sleep(lookMs)
+    await sleep(pollMs)
   }
 }
 

@@ -31,9 +31,9 @@ type Found = {
 }
 
 /** When to look again. Absent when the address is done. */
-type LookedAt = { readonly again?: number }
+type Accounted = { readonly again?: number }
 
-type LookAtDeps = OnChainDeps & {
+type AccountOneDeps = OnChainDeps & {
   readonly store: Pick<IssuedStore, 'putTransfer' | 'dropTransfers'>
   readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
   readonly report: Report
@@ -49,7 +49,7 @@ const failuresMax = 8
 
 export type AccountTransfers = ReturnType<typeof createAccountTransfers>
 
-export type AccountDeps = Omit<LookAtDeps, 'store' | 'now'> & {
+export type AccountDeps = Omit<AccountOneDeps, 'store' | 'now'> & {
   readonly store: IssuedStore
   readonly clock: Pick<Clock, 'now'>
   readonly addressesPerRoundMax: number
@@ -59,12 +59,12 @@ export function createAccountTransfers(deps: AccountDeps) {
   const { store, ledger } = deps
   const now = () => Math.floor(deps.clock.now() / 1000)
 
-  async function lookAtDue(payTo: Address): Promise<LookedAt> {
+  async function accountDue(payTo: Address): Promise<Accounted> {
     const [challenge] = await store.find([payTo])
     const transfers = challenge ? await store.transfersTo(payTo) : []
     if (!challenge || transfers.length === 0) return {}
     const payment = await ledger.books.find(challenge.nonce)
-    return lookAt({ ...deps, now }, { challenge, payment, transfers })
+    return accountOne({ ...deps, now }, { challenge, payment, transfers })
   }
 
   return {
@@ -77,11 +77,11 @@ export function createAccountTransfers(deps: AccountDeps) {
       for (const at of await store.due(now(), deps.addressesPerRoundMax)) {
         signal.throwIfAborted()
         if (failures.length === failuresMax) break
-        const { again } = await lookAtDue(at.payTo).catch((error: unknown) => {
+        const { again } = await accountDue(at.payTo).catch((error: unknown) => {
           failures.push(error)
           return { again: now() + againSeconds }
         })
-        await store.lookedAt(at, again)
+        await store.accountedFor(at, again)
       }
       return failures
     },
@@ -92,7 +92,7 @@ export function createAccountTransfers(deps: AccountDeps) {
  * Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out here. Throws
  * when the node cannot tell what became of a transfer.
  */
-async function lookAt(deps: LookAtDeps, found: Found): Promise<LookedAt> {
+async function accountOne(deps: AccountOneDeps, found: Found): Promise<Accounted> {
   const { now, dustBelow, mintsSecond } = deps
   const { presentedLateSecondsMax } = limits
   const { challenge, payment, transfers } = found
@@ -103,7 +103,7 @@ async function lookAt(deps: LookAtDeps, found: Found): Promise<LookedAt> {
   return act(deps, found, judgeTransfers(given))
 }
 
-async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): Promise<LookedAt> {
+async function act(deps: AccountOneDeps, found: Found, verdict: TransfersVerdict): Promise<Accounted> {
   const { challenge, transfers } = found
   const later = () => ({ again: deps.now() + againSeconds })
   switch (verdict.kind) {
@@ -130,7 +130,7 @@ async function act(deps: LookAtDeps, found: Found, verdict: TransfersVerdict): P
 }
 
 /** True when a reorg took the recorded burn, and another transfer replaced it. */
-async function replaceLost(deps: LookAtDeps, { challenge, payment, transfers }: Found): Promise<boolean> {
+async function replaceLost(deps: AccountOneDeps, { challenge, payment, transfers }: Found): Promise<boolean> {
   const { late, accepted, finalized } = payment ?? {}
   const beside = besideBurnOf(payment, transfers)
   const other = largestOf(beside)
@@ -144,7 +144,7 @@ async function replaceLost(deps: LookAtDeps, { challenge, payment, transfers }: 
 
 /** Keeps the accepted burn with the transfers beside it, so that the operator sees all that lies at the address. */
 async function keepIfStuck(
-  { store, ledger, now }: LookAtDeps,
+  { store, ledger, now }: AccountOneDeps,
   { nonce, payTo }: Challenge,
   transfers: readonly FoundTransfer[],
 ): Promise<void> {

@@ -47,7 +47,7 @@ export type IssuedStore = Pick<BatchPorts, 'found' | 'mark' | 'followedLeaves'> 
   /** Addresses that are due, at most `countMax`, each with the second since when. */
   due(now: number, countMax: number): Promise<readonly { payTo: Address; dueAt: number }[]>
   /** The address is looked at again at `dueAt`, or not again before another transfer comes. */
-  lookedAt(at: { payTo: Address; dueAt: number }, next: number | undefined): Promise<void>
+  accountedFor(at: { payTo: Address; dueAt: number }, next: number | undefined): Promise<void>
   /** Drops the transfers to an address: they are accounted for elsewhere. */
   dropTransfers(payTo: Address): Promise<void>
   /** Drops transfers in blocks after this one: a reorg may have taken them. */

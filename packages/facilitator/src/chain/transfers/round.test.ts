@@ -5,25 +5,25 @@ import { createTransferRound } from './round.js'
 const signal = new AbortController().signal
 const retentionSeconds = 100
 
-/** A round whose stages do their work, but for those that fail. */
+/** A round whose parts do their work, but for those that fail. */
 function setup(...failing: readonly ('follow' | 'account' | 'forget' | 'count')[]) {
   const taken: string[] = []
-  const stage = async <T>(name: (typeof failing)[number], end: T): Promise<T> => {
+  const part = async <T>(name: (typeof failing)[number], end: T): Promise<T> => {
     taken.push(name)
     if (failing.includes(name)) throw new Error(`${name} failed`)
     return end
   }
   let forgotten = 0
   const round = createTransferRound({
-    follow: { round: () => stage('follow', 'followed' as const) },
-    account: { round: () => stage('account', []) },
+    follow: { round: () => part('follow', 'followed' as const) },
+    account: { round: () => part('account', []) },
     store: {
       forget(issuedBefore) {
         forgotten = issuedBefore
-        return stage('forget', 1)
+        return part('forget', 1)
       },
     },
-    stuckCount: { refresh: () => stage('count', undefined) },
+    stuckCount: { refresh: () => part('count', undefined) },
     clock: stoppedClock(1_000_000),
     retentionSeconds,
     addressesForgottenAtOnce: 10,
@@ -41,7 +41,7 @@ describe('a round over the transfers', () => {
   })
 
   it.each(['follow', 'account', 'forget', 'count'] as const)(
-    'takes every other stage although one fails: %s',
+    'takes every other part although one fails: %s',
     async (failing) => {
       const { round, taken } = setup(failing)
       const end = await round(signal)

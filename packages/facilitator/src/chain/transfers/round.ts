@@ -8,7 +8,7 @@ import type { IssuedStore } from './issued-store.js'
 import type { StuckCount } from './stuck.js'
 
 /**
- * Runs every stage, each as far as it gets: a chain that cannot be read does not stop the accounting, and the
+ * Runs every part, each as far as it gets: a chain that cannot be read does not stop the accounting, and the
  * other way round. Returns what failed. Throws only when the signal aborts.
  */
 export type TransferRound = (signal: AbortSignal) => Promise<readonly unknown[]>
@@ -28,9 +28,9 @@ export function createTransferRound(deps: {
   const { store, follow, account, stuckCount } = deps
   return async (signal) => {
     const failures: unknown[] = []
-    const attempt = async (stage: () => Promise<unknown>): Promise<void> => {
+    const attempt = async (part: () => Promise<unknown>): Promise<void> => {
       try {
-        await stage()
+        await part()
       } catch (error) {
         signal.throwIfAborted()
         failures.push(error)

@@ -202,10 +202,10 @@ describe('the issuer', () => {
     const port = openIssuer(settings, { now: () => time })
     const rotated = await rotateIssuer({ folder, overlapMinutes: 60, days: 400, now, random: systemRandom })
     expect(port.current().kid).toBe(kid)
-    time += limits.issuerLookMs
+    time += limits.issuerPollMs
     expect(port.current().kid).toBe(rotated.kid)
     await revokeIssuerKey({ folder, keyId: rotated.kid, now })
-    time += limits.issuerLookMs
+    time += limits.issuerPollMs
     expect(() => port.current()).toThrow('is revoked')
   })
 })

@@ -134,14 +134,14 @@ function reading<T>(variable: string, work: () => T, say: Say): T | undefined {
  * the files are no good by then.
  */
 export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>) {
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let examinedAt = Number.NEGATIVE_INFINITY
   let examined: Examined = { issuer: undefined, findings: [] }
   /** Reads the files again now and then, so that a rotation needs no restart. */
-  const look = (): Examined => {
+  const current = (): Examined => {
     const now = clock.now()
-    if (now - lookedAt >= limits.issuerLookMs || now < lookedAt) {
+    if (now - examinedAt >= limits.issuerPollMs || now < examinedAt) {
       examined = examineIssuer(settings, Math.floor(now / 1_000))
-      lookedAt = now
+      examinedAt = now
     }
     return examined
   }
@@ -149,13 +149,13 @@ export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>) 
     new SvcError('issuer_unusable', findings.filter(isFailure).map(describe).join('\n'))
   const port = {
     current(): Issuer {
-      const { issuer } = look()
+      const { issuer } = current()
       if (issuer) return issuer
       throw unusable(examined)
     },
     /** The newest manifest, also while nothing can be signed. */
     manifest(): string {
-      const { manifest } = look()
+      const { manifest } = current()
       if (manifest !== undefined) return manifest
       throw unusable(examined)
     },

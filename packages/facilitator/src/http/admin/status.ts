@@ -63,7 +63,7 @@ export type Status = Awaited<ReturnType<typeof viewStatus>>
 export async function viewStatus(deps: StatusDeps) {
   const { books } = deps.ledger
   const { problems } = await deps.readiness()
-  const owed = await deps.owed.look()
+  const owed = await deps.owed.total()
   const journal = deps.journalFigures()
   return {
     version,
@@ -90,7 +90,7 @@ export async function viewStatus(deps: StatusDeps) {
 }
 
 function viewOwed(
-  { payments, value, oldestAt, reasons, gathering }: Awaited<ReturnType<OwedBooks['look']>>,
+  { payments, value, oldestAt, reasons, gathering }: Awaited<ReturnType<OwedBooks['total']>>,
   { finalizeOff, clock, batchPace, deciderWait }: StatusDeps,
 ) {
   const wait = deciderWait?.()

@@ -8,7 +8,7 @@
  */
 export type ClockWatch = ReturnType<typeof createClockWatch>
 
-export type ClockLook = {
+export type ClockReading = {
   /** Our clock when the node answered. */
   readonly localMs: number
   readonly headNumber: bigint
@@ -16,19 +16,19 @@ export type ClockLook = {
 }
 
 export function createClockWatch() {
-  let last: ClockLook | undefined
+  let last: ClockReading | undefined
   let aheadSeconds = 0
 
   return {
-    saw(look: ClockLook): void {
+    saw(reading: ClockReading): void {
       // Our clock was set back and may be right now. The next block tells.
-      if (last && look.localMs < last.localMs) aheadSeconds = 0
-      else if (last && look.headNumber > last.headNumber) {
-        aheadSeconds = Math.max(0, Math.floor(last.localMs / 1000) - look.headTimestamp)
+      if (last && reading.localMs < last.localMs) aheadSeconds = 0
+      else if (last && reading.headNumber > last.headNumber) {
+        aheadSeconds = Math.max(0, Math.floor(last.localMs / 1000) - reading.headTimestamp)
       }
-      last = look
+      last = reading
     },
-    /** Positive when our clock is ahead, negative when it is behind, as far as that is certain. Undefined before a look. */
+    /** Positive when our clock is ahead, negative when it is behind, as far as that is certain. Undefined before a reading. */
     skewSeconds(): number | undefined {
       if (!last) return undefined
       const behindSeconds = last.headTimestamp - Math.floor(last.localMs / 1000)

@@ -43,10 +43,10 @@ export function createReadinessProbes(deps: {
   ].map((what) => ({ what, gas: gasOf[what] }))
 
   return [
-    async () => judgeChain(await probe.look(), chainId),
+    async () => judgeChain(await probe.view(), chainId),
     async () => {
       // On another chain, its time and our balance there mean nothing.
-      const view = await probe.look()
+      const view = await probe.view()
       if (!view.reachable || view.chainId !== chainId) return []
       return [...judgeClock(clockWatch.skewSeconds(), skewSecondsMax), ...judgeRelayer(view, relays)]
     },

@@ -24,7 +24,7 @@ const oneAtATime = {
   burnsPerRoundMax: 48,
   mintsPerRoundMax: 16,
   attemptsInFlightMax: 1,
-  mintLooksMax: 3,
+  mintReadsMax: 3,
   mintWaitMs: 60_000,
   rootPatienceMs: 600_000,
 }

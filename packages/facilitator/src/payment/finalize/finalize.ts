@@ -62,7 +62,7 @@ export type FinalizeDeps = {
     readonly mintsPerRoundMax: number
     readonly attemptsInFlightMax: number
     /** Looks for the transaction of a mint, before the verifier's word alone counts. */
-    readonly mintLooksMax: number
+    readonly mintReadsMax: number
     /** How long a round waits for the block of one mint. */
     readonly mintWaitMs: number
     /** How long burns wait for a root before the operator is told, and before the operator is told again. */

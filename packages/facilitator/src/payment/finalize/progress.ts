@@ -28,7 +28,7 @@ export function createProgress(deps: {
 
     /** The payments that may be tried now, at most `countMax`. Remembers that others are delayed. */
     async due(countMax: number): Promise<readonly AwaitingMint[]> {
-      const { due, delayed } = await schedule.look(countMax)
+      const { due, delayed } = await schedule.plan(countMax)
       waits.replace('delayed', delayed, 'queued')
       for (const { challenge } of due) if (!waits.of(challenge.nonce)) waits.set(challenge.nonce, 'queued')
       return due

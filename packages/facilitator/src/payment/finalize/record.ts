@@ -20,7 +20,7 @@ export function createRecordMints(deps: {
   readonly progress: Progress
   readonly report: Report
   /** Looks for the transaction of a mint, before the verifier's word alone counts. */
-  readonly mintLooksMax: number
+  readonly mintReadsMax: number
 }) {
   const { progress } = deps
   /** A round and `confirm` may come upon the same payment. */
@@ -32,13 +32,13 @@ export function createRecordMints(deps: {
   ): Promise<RecordEnd> {
     const { nonce } = challenge
     const { count } = await progress.schedule.failuresOf(nonce)
-    const isLastLook = count >= deps.mintLooksMax - 1
+    const isLastRead = count >= deps.mintReadsMax - 1
     const found = await find().catch((err) => {
-      if (!isLastLook) throw err
+      if (!isLastRead) throw err
       return undefined
     })
     // A node may have dropped its logs, but the contract itself says that the payment is minted.
-    if (!found && !isLastLook) return progress.failed(nonce, 'mint_not_found', undefined)
+    if (!found && !isLastRead) return progress.failed(nonce, 'mint_not_found', undefined)
     const recorded = await deps.ledger.finalize(nonce, found ?? { value: burn.value }, burn.value)
     await progress.forget(nonce)
     if (recorded === 'outgrown') return 'outgrown'

@@ -13,7 +13,7 @@ export type MintSchedule = {
    * that are held back for a random time. The first look at a payment draws its delay, which then stays the same for
    * everybody who asks.
    */
-  look(
+  plan(
     countMax: number,
   ): Promise<{ readonly due: readonly AwaitingMint[]; readonly delayed: readonly ChallengeNonce[] }>
   /** Failures in a row, and whether the last one was too recent to try again. Draws no delay. */

@@ -52,7 +52,7 @@ export type SweeperDeps = {
 }
 
 /** Looks for money that was sent before, in one round: each look may change what is due. */
-const looksMax = 5
+const pollsMax = 5
 
 export function createSweeper(deps: SweeperDeps) {
   const { ledger, clock, terms } = deps
@@ -65,7 +65,7 @@ export function createSweeper(deps: SweeperDeps) {
 
   /** The fees to sweep, after the chain was asked whether they were sent before. */
   async function surelyDue(isHurried: boolean): Promise<RecipientDue | NoSweep> {
-    for (let looks = 0; looks < looksMax; looks++) {
+    for (let polls = 0; polls < pollsMax; polls++) {
       const fees = await planned(isHurried)
       if (typeof fees === 'string') return fees
       const before = await deps.sentBefore(fees)

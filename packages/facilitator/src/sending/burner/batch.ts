@@ -48,7 +48,7 @@ export function createBatches(deps: {
     const good = items.filter((_, i) => refused[i] === undefined)
     const ended = good.length > 0 ? await relay(good) : []
     const outcomes = new Map(good.map((item, i) => [item, ended[i]]))
-    return items.map((item, i) => refused[i] ?? outcomes.get(item) ?? { kind: 'look_up' })
+    return items.map((item, i) => refused[i] ?? outcomes.get(item) ?? { kind: 'find_again' })
   }
 
   async function relay(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
@@ -80,7 +80,7 @@ export function createBatches(deps: {
       return await deps.outcomes.inReceipt(items, ended.receipt)
     } catch (err) {
       deps.onRpcFailure(err)
-      return items.map(() => ({ kind: 'look_up' }))
+      return items.map(() => ({ kind: 'find_again' }))
     }
   }
 

@@ -56,7 +56,7 @@ export function createBurner(deps: BurnerDeps): Burner {
   }
 
   const trialsMaxFor = ({ isBehind }: { isBehind: boolean }) =>
-    isBehind ? limits.laggingNodeLooksMax : limits.trialsMax
+    isBehind ? limits.laggingNodeReadsMax : limits.trialsMax
 
   async function burn(item: Item): Promise<BurnOutcome> {
     for (let attempts = 0, trials = 1; attempts < limits.burnAttemptsMax; ) {
@@ -76,12 +76,12 @@ export function createBurner(deps: BurnerDeps): Burner {
   }
 
   async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
-    if (outcome.kind === 'look_up') return outcomes.lookUp(item)
+    if (outcome.kind === 'find_again') return outcomes.findAgain(item)
     if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
     return outcome.kind === 'executed' ? outcomes.executed(item) : outcome
   }
 
-  async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'look_up' }): Promise<BurnOutcome> {
+  async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'find_again' }): Promise<BurnOutcome> {
     return outcome.kind === 'again' ? burn(item) : endItem(item, outcome)
   }
 

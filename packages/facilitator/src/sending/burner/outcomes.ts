@@ -18,7 +18,7 @@ export type ItemOutcome =
   /** The chain executed the burn, here or in another transaction. Its place is still to be found. */
   | { readonly kind: 'executed' }
   /** The receipt does not tell, but the replay ledger on chain knows. */
-  | { readonly kind: 'look_up' }
+  | { readonly kind: 'find_again' }
 
 export type BurnOutcomes = ReturnType<typeof createBurnOutcomes>
 
@@ -57,8 +57,8 @@ export function createBurnOutcomes(deps: {
   /** Which burn addresses hold their amount; a node that lags behind the receipt is asked again. */
   async function readHeld(items: readonly BatchItem[]): Promise<Set<ChallengeNonce>> {
     let held = new Set<ChallengeNonce>()
-    for (let look = 0; look < limits.laggingNodeLooksMax && held.size < items.length; look++) {
-      if (look > 0) await pause(limits.receiptPollMaxMs)
+    for (let reads = 0; reads < limits.laggingNodeReadsMax && held.size < items.length; reads++) {
+      if (reads > 0) await pause(limits.receiptPollMaxMs)
       const balances = await chain.balances(items.map(({ challenge }) => challenge.payTo))
       const covered = items.filter(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
       held = new Set(covered.map(({ challenge }) => challenge.nonce))
@@ -84,8 +84,8 @@ export function createBurnOutcomes(deps: {
     executed,
 
     /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
-    async lookUp(item: BatchItem): Promise<BurnOutcome> {
-      for (let look = 0; look < limits.laggingNodeLooksMax; look++) {
+    async findAgain(item: BatchItem): Promise<BurnOutcome> {
+      for (let reads = 0; reads < limits.laggingNodeReadsMax; reads++) {
         const facts = await untilAnswered(() => chain.permitFacts(item.challenge, item.payload.payer))
         if (facts.executed) return executed(item)
         await pause(limits.receiptPollMaxMs)
@@ -107,7 +107,7 @@ export function createBurnOutcomes(deps: {
         const verdict = verdicts.get(challenge.nonce)
         // The permit burner leaves a verdict on every item. A node that shows success without it shows half a
         // receipt.
-        if (verdict === undefined && receipt.succeeded) return { kind: 'look_up' }
+        if (verdict === undefined && receipt.succeeded) return { kind: 'find_again' }
         if (verdict === undefined) {
           return {
             kind: 'failed',

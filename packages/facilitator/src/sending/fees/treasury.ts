@@ -22,7 +22,7 @@ export function createTreasurySender(deps: {
   readonly ledger: Pick<FeeLedger, 'recordSweepSigned'>
   readonly confirmations: number
   readonly clock: Pick<Clock, 'sleep'>
-  readonly limits: { readonly sweepGas: bigint; readonly displacedLookMs: number }
+  readonly limits: { readonly sweepGas: bigint; readonly displacedPollMs: number }
 }): SweepSender {
   const { rpc, relayer, token, ledger, clock, limits } = deps
 
@@ -68,7 +68,7 @@ export function createTreasurySender(deps: {
       const txNonce = forms.at(-1)?.txNonce
       if (txNonce === undefined) throw new SvcError('invariant', 'a sweep ended before it was signed')
       if (end.why === 'refused' || (await isUsedDeep(txNonce))) return { kind: 'failed', why: 'displaced' }
-      await clock.sleep(limits.displacedLookMs)
+      await clock.sleep(limits.displacedPollMs)
     }
   }
 

@@ -45,7 +45,7 @@ function setup() {
     mined.keep(slotOf(txNonce), { blockNumber, blockHash: blocks.get(blockNumber) ?? '' })
   async function look(hash: string) {
     clock.advance(limits.reorgPollMs)
-    const uprooted = await mined.look({ number: 9n, hash: `0x${hash}` as Head['hash'], baseFee: 1n })
+    const uprooted = await mined.poll({ number: 9n, hash: `0x${hash}` as Head['hash'], baseFee: 1n })
     return uprooted.map(({ how, slot }) => [how, slot.txNonce])
   }
   return { mine, keep, look }

@@ -133,7 +133,7 @@ export function createMined(deps: {
     take: (txNonce: number) => drop(txNonce)?.slot,
 
     /** Asks whether the blocks still stand. */
-    async look(head: Head): Promise<readonly Uprooted[]> {
+    async poll(head: Head): Promise<readonly Uprooted[]> {
       forgetDeep(head)
       if (entries.size === 0 || !(isShaken || isDue(head))) return []
       const all = [...entries.values()]

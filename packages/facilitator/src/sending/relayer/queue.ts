@@ -7,13 +7,13 @@ import type { Address } from '@svc-zerc20/protocol'
 import type { Clock } from '../../payment/ports.js'
 import type { Log } from '../../telemetry/events.js'
 import type { Broadcast } from './broadcast.js'
-import { createLook, type FillGap, type LookLimits } from './look.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
+import { createPoll, type FillGap, type PollLimits } from './poll.js'
 import type { Priority } from './priority.js'
 import { emptyCall, type OpenStep, openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
 import type { Asked, RelayReader } from './view.js'
 
-export type QueueLimits = LookLimits &
+export type QueueLimits = PollLimits &
   MinedLimits & {
     readonly receiptPollMaxMs: number
     readonly priceBumpsMax: number
@@ -60,7 +60,7 @@ export function createRelayQueue(deps: QueueDeps) {
     keep: mined.keep,
     /** The txNonces that are ours, also those of transactions that were mined lately. */
     txNonces: (): readonly number[] => [...mined.txNonces(), ...slots.all.map(({ txNonce }) => txNonce)],
-    look: createLook({ ...deps, slots, mined, takeStep, fillGap, closing: closing.signal }),
+    poll: createPoll({ ...deps, slots, mined, takeStep, fillGap, closing: closing.signal }),
     /** The longest pause between two looks; undefined when there is nothing to look for. */
     longestPauseMs(): number | undefined {
       if (slots.all.length > 0) return limits.receiptPollMaxMs

@@ -100,8 +100,8 @@ export function createRelayer(deps: {
     onForeign: () => void txNonces.forget(),
   })
   const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
-  const { look, longestPauseMs } = queue
-  const watch = createWatch({ look, longestPauseMs, onFailure, clock, limits })
+  const { poll, longestPauseMs } = queue
+  const watch = createWatch({ poll, longestPauseMs, onFailure, clock, limits })
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const price = await gasPrices.current()

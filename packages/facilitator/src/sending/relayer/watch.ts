@@ -4,7 +4,7 @@ import type { Clock } from '../../payment/ports.js'
 export type WatchLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
 
 export function createWatch(deps: {
-  look: () => Promise<void>
+  poll: () => Promise<void>
   /** The longest pause between two looks; undefined when there is nothing to look for. */
   longestPauseMs: () => number | undefined
   onFailure: (err: unknown) => void
@@ -26,15 +26,15 @@ export function createWatch(deps: {
         pauseMs = limits.receiptPollFirstMs
         continue
       }
-      pauseMs = Math.min(pauseMs * 2, await lookOnce())
+      pauseMs = Math.min(pauseMs * 2, await pollOnce())
     }
     isWatching = false
   }
 
   /** How long the next pause may be. */
-  async function lookOnce(): Promise<number> {
+  async function pollOnce(): Promise<number> {
     try {
-      await deps.look()
+      await deps.poll()
       return deps.longestPauseMs() ?? 0
     } catch (err) {
       deps.onFailure(err)

@@ -39,7 +39,7 @@ export type Engine = {
 }
 
 /** How often the journal is looked for while nothing is written. */
-const lookMs = 2_000
+const pollMs = 2_000
 
 export function openEngine(
   { path, settings, limits, isAccepted }: EngineOptions,
@@ -81,7 +81,7 @@ export function openEngine(
     } catch (err) {
       failedWith(err)
     }
-  }, lookMs).unref()
+  }, pollMs).unref()
   /** The database goes on without its journal: from now on it is synced by itself, and says that it is whole. */
   function markBereft(): void {
     try {

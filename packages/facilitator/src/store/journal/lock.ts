@@ -38,7 +38,7 @@ export function pathOf(name: string, setting = journalSetting): string {
 /** Throws as `lockJournal` does; leaves no trace. */
 export async function assertUnlocked(name: string): Promise<void> {
   try {
-    look(pathOf(name))
+    tryLock(pathOf(name))
   } catch (error) {
     throw unusable(error)
   }
@@ -67,13 +67,13 @@ export const unusable = (error: unknown, setting = journalSetting): SvcError =>
     : new SvcError('journal_unusable', `${setting}: ${(error as Error).message}`, { cause: error })
 
 /** How often a holder looks for its lock file while nothing is written. */
-const lookMs = 2_000
+const pollMs = 2_000
 /** How long the file of a process that is refused at this moment is waited for. */
 const busyMs = 1_000
 
 const lockFileOf = (path: string): string => `${path}.lock`
 
-function look(path: string): void {
+function tryLock(path: string): void {
   if (existsSync(lockFileOf(path))) letGo(begin(path, journalSetting))
 }
 
@@ -109,7 +109,7 @@ function lock(path: string, onLost: (error: SvcError) => void, setting: string):
     } catch {
       clearInterval(looking)
     }
-  }, lookMs).unref()
+  }, pollMs).unref()
   return {
     path,
     assertHeld,

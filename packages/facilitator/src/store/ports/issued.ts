@@ -37,7 +37,7 @@ function* keptBehind(payTo: Uint8Array, limit: number): Step<readonly Payment[]>
 
 function* due(now: number, countMax: number): Step<readonly Due[]> {
   const rows = yield sql`
-    SELECT pay_to, due_at FROM look WHERE due_at <= ${now} ORDER BY due_at LIMIT ${countMax}`
+    SELECT pay_to, due_at FROM due_address WHERE due_at <= ${now} ORDER BY due_at LIMIT ${countMax}`
   return rows.map((row) => ({ payTo: hexOf(row.pay_to) as Address, dueAt: row.due_at }))
 }
 
@@ -100,7 +100,7 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
       }
     },
     due: (now, countMax) => ask(due(now, countMax)),
-    lookedAt: (at, next) => change('lookedAt', at, next),
+    accountedFor: (at, next) => change('accountedFor', at, next),
     dropTransfers: (payTo) => change('dropTransfers', payTo),
     dropTransfersAfter: (block) => change('dropTransfersAfter', block),
   }

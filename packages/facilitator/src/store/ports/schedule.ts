@@ -18,19 +18,19 @@ export function createMintSchedule(deps: {
   const { clock, delayMs, retryMs } = deps
   const { ask, change } = deps.store
   return {
-    look(countMax) {
+    plan(countMax) {
       const delaysMs = Array.from({ length: drawnAtOnce }, delayMs)
-      return change('lookAtMints', clock.now(), delaysMs, countMax)
+      return change('planMints', clock.now(), delaysMs, countMax)
     },
     async failuresOf(nonce) {
       const row = await ask(
-        first(sql`SELECT failures, rest_until_ms FROM mint_turn WHERE nonce = ${key(nonce)}`),
+        first(sql`SELECT failures, rest_until_ms FROM mint_schedule WHERE nonce = ${key(nonce)}`),
       )
       return { count: row?.failures ?? 0, isResting: clock.now() < (row?.rest_until_ms ?? 0) }
     },
     failed: (nonce) => change('mintFailed', nonce, clock.now(), retryMs),
     succeeded: (nonce) => change('mintSucceeded', nonce),
     hasten: (nonce) => change('hastenMint', nonce),
-    forget: (nonce) => change('forgetTurn', nonce),
+    forget: (nonce) => change('forgetMint', nonce),
   }
 }

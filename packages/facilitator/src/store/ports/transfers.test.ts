@@ -37,9 +37,9 @@ describe('transfers to issued addresses', () => {
     expect(await issued.due(100, 10)).toEqual([{ payTo: addressOf(1), dueAt: 100 }])
     // A transfer that came while the address was looked at has set another time.
     await issued.putTransfer(addressOf(1), transferOf(4), 120)
-    await issued.lookedAt({ payTo: addressOf(1), dueAt: 100 }, undefined)
+    await issued.accountedFor({ payTo: addressOf(1), dueAt: 100 }, undefined)
     expect(await issued.due(120, 10)).toHaveLength(1)
-    await issued.lookedAt({ payTo: addressOf(1), dueAt: 120 }, 200)
+    await issued.accountedFor({ payTo: addressOf(1), dueAt: 120 }, 200)
     expect(await issued.due(120, 10)).toEqual([])
     await close()
   })

@@ -38,7 +38,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   }
   yield sql`DELETE FROM ready`
   yield sql`DELETE FROM followed`
-  yield sql`INSERT INTO look (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
+  yield sql`INSERT INTO due_address (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
     ON CONFLICT (pay_to) DO UPDATE SET due_at = 0`
   yield sql`UPDATE ledger SET state = 'live'`
 }

@@ -7,22 +7,22 @@ import type { StepContext } from './step-context.js'
 
 /** Payments with a proof of their own, each with its turn if it has one. */
 const single = sql`
-  leaf JOIN payment ON payment.id = leaf.payment LEFT JOIN mint_turn ON mint_turn.nonce = leaf.nonce
+  leaf JOIN payment ON payment.id = leaf.payment LEFT JOIN mint_schedule ON mint_schedule.nonce = leaf.nonce
   WHERE awaits_mint = 1 AND epoch IS NULL`
 
 /** Gives payments without a turn these delays, and says which payments are due and which are delayed. */
-function* lookAtMints(
+function* planMints(
   _: StepContext,
   nowMs: number,
   delaysMs: readonly number[],
   countMax: number,
-): Step<Awaited<ReturnType<MintSchedule['look']>>> {
+): Step<Awaited<ReturnType<MintSchedule['plan']>>> {
   const fresh = yield sql`
-    SELECT leaf.nonce AS nonce FROM ${single} AND mint_turn.nonce IS NULL
+    SELECT leaf.nonce AS nonce FROM ${single} AND mint_schedule.nonce IS NULL
     ORDER BY burned_at, leaf.payment, place LIMIT ${delaysMs.length}`
   for (const [i, { nonce }] of fresh.entries()) {
     const dueAtMs = Math.ceil(nowMs + (delaysMs[i] ?? 0))
-    yield sql`INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(hexOf(nonce))}, ${dueAtMs}, 0, 0)`
+    yield sql`INSERT INTO mint_schedule (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(hexOf(nonce))}, ${dueAtMs}, 0, 0)`
   }
   const due = yield sql`
     SELECT leaf.record AS record FROM ${single} AND due_at_ms <= ${nowMs} AND rest_until_ms <= ${nowMs}
@@ -37,26 +37,26 @@ function* mintFailed(
   nowMs: number,
   retryMs: { readonly first: number; readonly max: number },
 ): Step<void> {
-  const row = yield* first(sql`SELECT failures FROM mint_turn WHERE nonce = ${key(nonce)}`)
+  const row = yield* first(sql`SELECT failures FROM mint_schedule WHERE nonce = ${key(nonce)}`)
   const failures = (row?.failures ?? 0) + 1
   const restUntilMs = Math.ceil(nowMs + backOffMs(failures, retryMs.first, retryMs.max))
   yield sql`
-    INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, ${restUntilMs}, ${failures})
+    INSERT INTO mint_schedule (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, ${restUntilMs}, ${failures})
     ON CONFLICT (nonce) DO UPDATE SET rest_until_ms = excluded.rest_until_ms, failures = excluded.failures`
 }
 
 function* mintSucceeded(_: StepContext, nonce: ChallengeNonce): Step<void> {
-  yield sql`UPDATE mint_turn SET rest_until_ms = 0, failures = 0 WHERE nonce = ${key(nonce)}`
+  yield sql`UPDATE mint_schedule SET rest_until_ms = 0, failures = 0 WHERE nonce = ${key(nonce)}`
 }
 
 function* hastenMint(_: StepContext, nonce: ChallengeNonce): Step<void> {
   yield sql`
-    INSERT INTO mint_turn (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, 0, 0)
+    INSERT INTO mint_schedule (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, 0, 0)
     ON CONFLICT (nonce) DO UPDATE SET due_at_ms = 0, rest_until_ms = 0, failures = 0`
 }
 
-function* forgetTurn(_: StepContext, nonce: ChallengeNonce): Step<void> {
-  yield sql`DELETE FROM mint_turn WHERE nonce = ${key(nonce)}`
+function* forgetMint(_: StepContext, nonce: ChallengeNonce): Step<void> {
+  yield sql`DELETE FROM mint_schedule WHERE nonce = ${key(nonce)}`
 }
 
-export const scheduleSteps = { lookAtMints, mintFailed, mintSucceeded, hastenMint, forgetTurn }
+export const scheduleSteps = { planMints, mintFailed, mintSucceeded, hastenMint, forgetMint }

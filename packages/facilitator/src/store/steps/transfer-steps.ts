@@ -14,9 +14,9 @@ import type { StepContext } from './step-context.js'
 
 export type Due = { readonly payTo: Address; readonly dueAt: number }
 
-function* lookAgain(payTo: Address, dueAt: number): Step<void> {
+function* setDue(payTo: Address, dueAt: number): Step<void> {
   yield sql`
-    INSERT INTO look (pay_to, due_at) VALUES (${key(payTo)}, ${dueAt})
+    INSERT INTO due_address (pay_to, due_at) VALUES (${key(payTo)}, ${dueAt})
     ON CONFLICT (pay_to) DO UPDATE SET due_at = excluded.due_at`
 }
 
@@ -68,7 +68,7 @@ function* putTransfer(
     INSERT INTO transfer (leaf, pay_to, block, record)
     VALUES (${Number(leafIndex)}, ${key(payTo)}, ${Number(blockNumber)}, ${encode(found)})
     ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, block = excluded.block, record = excluded.record`
-  yield* lookAgain(payTo, dueAt)
+  yield* setDue(payTo, dueAt)
   return isKnown ? 'known' : 'kept'
 }
 
@@ -90,12 +90,12 @@ function* setFollowed(_: StepContext, block: FollowedBlock): Step<void> {
     ON CONFLICT (one) DO UPDATE SET record = excluded.record`
 }
 
-function* lookedAt(_: StepContext, { payTo, dueAt }: Due, next: number | undefined): Step<void> {
+function* accountedFor(_: StepContext, { payTo, dueAt }: Due, next: number | undefined): Step<void> {
   // A transfer that came meanwhile has set another time.
-  const row = yield* first(sql`SELECT due_at FROM look WHERE pay_to = ${key(payTo)}`)
+  const row = yield* first(sql`SELECT due_at FROM due_address WHERE pay_to = ${key(payTo)}`)
   if (row && row.due_at !== dueAt) return
-  if (next === undefined) yield sql`DELETE FROM look WHERE pay_to = ${key(payTo)}`
-  else yield* lookAgain(payTo, next)
+  if (next === undefined) yield sql`DELETE FROM due_address WHERE pay_to = ${key(payTo)}`
+  else yield* setDue(payTo, next)
 }
 
 function* dropTransfers(_: StepContext, payTo: Address): Step<void> {
@@ -112,7 +112,7 @@ function* forget({ rows }: StepContext, ids: readonly number[]): Step<void> {
   const those = sql`(SELECT id FROM payment WHERE stage = 'unclaimed' AND id IN ${list(ids)})`
   const addresses = sql`(SELECT pay_to FROM payment WHERE id IN ${those})`
   yield sql`DELETE FROM transfer WHERE pay_to IN ${addresses}`
-  yield sql`DELETE FROM look WHERE pay_to IN ${addresses}`
+  yield sql`DELETE FROM due_address WHERE pay_to IN ${addresses}`
   yield sql`DELETE FROM counted WHERE pay_to IN ${addresses}`
   yield sql`DELETE FROM event WHERE payment IN ${those}`
   yield sql`DELETE FROM payment WHERE id IN ${those}`
@@ -122,7 +122,7 @@ export const transferSteps = {
   putTransfer,
   countTransfer,
   setFollowed,
-  lookedAt,
+  accountedFor,
   dropTransfers,
   dropTransfersAfter,
   forget,

@@ -32,7 +32,7 @@ export type AccountState = {
   readonly signed: readonly SignedTransaction[]
 }
 
-export type AccountTurns = {
+export type AccountQueue = {
   /**
    * Waits for the turn, then runs `work` with the transactions that may not be mined yet. `keep` replaces them; what it
    * was given stays when `work` fails.
@@ -44,20 +44,20 @@ export type Keep = (signed: AccountState['signed']) => Promise<void>
 
 const pollMs = 50
 
-export function createAccountTurns({
+export function createAccountQueue({
   cell,
   clock,
   limits,
 }: {
   readonly cell: Cell<AccountState>
   readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'turnWaitMsMax'>
-}): AccountTurns {
+  readonly limits: Pick<PayerLimits, 'queueWaitMsMax'>
+}): AccountQueue {
   const id = randomUUID()
   const serial = createSerial()
 
   async function begin(): Promise<AccountState['signed']> {
-    const untilMs = clock.now() + limits.turnWaitMsMax
+    const untilMs = clock.now() + limits.queueWaitMsMax
     for (;;) {
       const { holder, signed } = await cell.update((before = { signed: [] }) => {
         const isFree = !before.holder || before.holder.id === id || isGone(before.holder, clock)

@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import * as files from '#pages'
 import { connectionBounds } from '../../test/connections.js'
-import { registerPages } from './pages.js'
 import { createServer } from './server.js'
+import { registerWebPages } from './web-pages.js'
 
 const bytesMax = 80_000
 
@@ -18,7 +18,7 @@ function open({ hasDashboard = true, hasHistory = true, left = 99 } = {}) {
   let asked = 0
   const refused = { ok: false, reason: 'too_many_requests', message: 'wait' } as const
   const request = async () => (++asked > left ? refused : undefined)
-  registerPages(app, { hasDashboard, hasHistory, admission: { request } })
+  registerWebPages(app, { hasDashboard, hasHistory, admission: { request } })
   return app
 }
 

@@ -1,5 +1,5 @@
 /** The payment history: the table of events, and the payments that they add up to, asked by participants. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as pause } from 'node:timers/promises'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Sum } from '../payment/books.js'
 import type { Payment } from '../payment/records.js'
@@ -219,7 +219,7 @@ export function createStoreHistory({ ask }: Pick<Store, 'ask'>): HistoryBooks {
         yield* payments
         from = next
         // Others come in between, and the engine lets go of the rows that were read.
-        await turn()
+        await pause()
       }
     },
     totals: (scope, period) => ask(totals(scope, period)),

@@ -8,7 +8,7 @@ import type { Mined } from './mined.js'
 import { nextStep, type OpenStep, type RelayEnd, type Slot, type SlotLimits } from './slot.js'
 import type { Asked, Head, RelayReader, RelayView } from './view.js'
 
-export type LookLimits = SlotLimits & {
+export type PollLimits = SlotLimits & {
   /** After this time a head that stays the same is asked about in full again. */
   readonly viewAgainMs: number
 }
@@ -20,13 +20,13 @@ export type FillGap = (firstUnused: number, times: Asked) => Promise<void>
 const nowhere = { number: 0n }
 
 /** A look that is under way when `closing` aborts changes nothing any more. */
-export function createLook(deps: {
+export function createPoll(deps: {
   readonly slots: {
     readonly all: readonly Slot[]
     finish(slot: Slot, end: RelayEnd): void
     reopen(slot: Slot): void
   }
-  readonly mined: Pick<Mined, 'txNonces' | 'look'>
+  readonly mined: Pick<Mined, 'txNonces' | 'poll'>
   readonly reader: RelayReader
   readonly gasPrices: Pick<GasPrices, 'sawBaseFee'>
   readonly takeStep: (slot: Slot, step: OpenStep) => Promise<void>
@@ -35,7 +35,7 @@ export function createLook(deps: {
   readonly clock: Pick<Clock, 'now'>
   readonly onHead: (blockNumber: bigint) => void
   readonly closing: AbortSignal
-  readonly limits: LookLimits
+  readonly limits: PollLimits
 }): () => Promise<void> {
   const { slots, mined, reader, confirmations, clock, closing, limits } = deps
   /** The newest head that the node was seen to have: depth is counted from here. */
@@ -47,7 +47,7 @@ export function createLook(deps: {
     deps.onHead(head.number)
   }
 
-  async function lookAtSlots(head: Head): Promise<void> {
+  async function pollSlots(head: Head): Promise<void> {
     const asked = slots.all.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
     const askedMs = clock.now()
     const view = await reader.view(
@@ -68,13 +68,13 @@ export function createLook(deps: {
     viewed = { headHash: head.hash, atMs: askedMs, isHalf: isHalf(view, slots.all) }
   }
 
-  async function lookAtMined(head: Head): Promise<void> {
+  async function pollMined(head: Head): Promise<void> {
     if (believed?.hash !== head.hash) {
       const [hash] = await reader.blockHashes([head.number])
       if (hash === head.hash) believe(head)
     }
     if (closing.aborted || !believed) return
-    for (const uprooted of await mined.look(believed)) {
+    for (const uprooted of await mined.poll(believed)) {
       const { slot } = uprooted
       if (uprooted.how === 'gone') slots.reopen(slot)
       else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: uprooted.receipt }), 'moved')
@@ -89,8 +89,8 @@ export function createLook(deps: {
     deps.gasPrices.sawBaseFee(head.baseFee)
     const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
-    if (slots.all.length > 0 && !(isKnown && isFresh)) await lookAtSlots(head)
-    if (!closing.aborted && mined.txNonces().length > 0) await lookAtMined(head)
+    if (slots.all.length > 0 && !(isKnown && isFresh)) await pollSlots(head)
+    if (!closing.aborted && mined.txNonces().length > 0) await pollMined(head)
   }
 }
 

@@ -74,7 +74,7 @@ const historyPage = pageOf({
 const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' } as const
 type Kind = keyof typeof types
 
-export function registerPages(
+export function registerWebPages(
   app: FastifyInstance,
   deps: {
     /** The operator's surface is open to its token. Without one the dashboard is not there either. */
