@@ -90,16 +90,25 @@ describe('house rules', () => {
     expect(missing).toEqual([])
   })
 
-  it("answers a newcomer's questions with two paths at most, each of which exists", () => {
-    const [, map = ''] = /## Where is what\n([\s\S]*?)\n## /.exec(readText('AGENTS.md')) ?? []
-    const answers = map.split(/^- /m).slice(1)
-    expect(answers.length).toBeGreaterThan(4)
-    for (const answer of answers) {
-      const paths = [...answer.matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`/g)].map((match) => match[1] ?? '')
+  it("answers a newcomer's questions with two paths at most, each of which exists below its heading", () => {
+    const [, map = '', recipes = ''] =
+      /## Where is what\n(.*?)\n## .*\n## Recipes\n(.*)/s.exec(readText('AGENTS.md')) ?? []
+    const answersIn = (section: string) =>
+      section.split(/^### `/m).flatMap((part) => {
+        const below = join(root, part.slice(0, part.indexOf('`')))
+        const answers = part.split(/^- /m).slice(1)
+        return answers.map((answer) => {
+          const named = answer.matchAll(/`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\.ts)`/g)
+          const paths = [...named].map((match) => match[1] ?? '')
+          return { answer, paths, missing: paths.filter((path) => !existsSync(join(below, path))) }
+        })
+      })
+    expect(answersIn(map).length).toBeGreaterThan(20)
+    for (const { answer, paths } of answersIn(map)) {
       expect(paths.length, answer).toBeGreaterThan(0)
       expect(paths.length, answer).toBeLessThanOrEqual(2)
-      expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
     }
+    expect([...answersIn(map), ...answersIn(recipes)].flatMap(({ missing }) => missing)).toEqual([])
   })
 
   it('documents no npx with a bare name, which the public registry may answer', () => {
