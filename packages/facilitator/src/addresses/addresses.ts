@@ -1,11 +1,11 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
 import type { Config } from '../config/config.js'
+import { limits } from '../config/limits.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
 import type { AddressSource, Clock } from '../payment/ports.js'
 import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
-import { limits } from './limits.js'
 import { createAddressMiner } from './miner.js'
 import { createAddressPool } from './pool.js'
 import type { AddressStore } from './stock.js'
@@ -26,7 +26,7 @@ export function poolSharesOf(config: Config): ShareTerms {
   return {
     capacity,
     reservedPercent: reservedPercentOf(config),
-    promisedTo: (key) => Math.min(perMin(key), Math.floor(capacity * limits.promisedShare)),
+    promisedTo: (key) => Math.min(perMin(key), Math.floor(capacity * limits.poolPromisedShare)),
   }
 }
 

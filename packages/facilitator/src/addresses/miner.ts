@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { Worker } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { MinedAddress, PowPuzzle, SearchOutcome } from '@svc-zerc20/zk'
+import { limits } from '../config/limits.js'
 import { createThread, smallHeap, startWorker as startFile, type Thread } from '../thread.js'
-import { limits } from './limits.js'
 import type { MineSlice } from './miner-worker.js'
 
 export type AddressMiner = {
@@ -33,9 +33,9 @@ export const startMineWorker = (): Worker =>
 
 export function createAddressMiner({
   threads,
-  queuedTasksMax = limits.queuedTasksMax,
+  queuedTasksMax = limits.minerQueuedTasksMax,
   startWorker = startMineWorker,
-  threadRestMs = limits.threadRestMs,
+  threadRestMs = limits.minerThreadRestMs,
 }: AddressMinerDeps): AddressMiner {
   assert(Number.isInteger(threads) && threads > 0, 'threads must be a positive integer')
   type MineThread = Thread<MineSlice, SearchOutcome>
@@ -49,19 +49,19 @@ export function createAddressMiner({
   async function search(thread: MineThread, puzzle: PowPuzzle): Promise<MinedAddress> {
     const { generation, powBits, recipientHash, baseSecret } = puzzle
     let startNonce = 0
-    for (let crashes = 0; startNonce < limits.triesPerExpectedMax * 2 ** powBits; ) {
+    for (let crashes = 0; startNonce < limits.minerTriesPerExpectedMax * 2 ** powBits; ) {
       try {
         const answer = await thread.ask({
           // Fields are picked by name, because callers pass derivations that hold secrets.
           puzzle: { generation, powBits, recipientHash, baseSecret },
-          range: { startNonce, maxTries: limits.sliceTries },
+          range: { startNonce, maxTries: limits.minerSliceTries },
         })
         if (answer.outcome === 'found') return { powNonce: answer.powNonce, payTo: answer.payTo }
         startNonce = answer.nextNonce
       } catch (cause) {
         if (isClosed) throw closed()
         crashes += 1
-        if (crashes <= limits.crashesPerTaskMax) continue
+        if (crashes <= limits.minerCrashesPerTaskMax) continue
         throw new SvcError('miner_crashed', `${crashes} workers crashed on one task`, { cause })
       }
     }

@@ -1,10 +1,10 @@
 /** Ready one-time addresses, so that issuing a challenge never waits for proof of work. */
 import assert from 'node:assert/strict'
+import { limits } from '../config/limits.js'
 import { commonMaxOf, type ShareTerms, unshared } from '../payment/issue/shares.js'
 import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker } from './address-maker.js'
-import { limits } from './limits.js'
 import type { AddressMiner } from './miner.js'
 import { type AddressStock, type AddressStore, createAddressStock, type Sleeper } from './stock.js'
 
@@ -48,7 +48,7 @@ export function createAddressPool({
   targetSize,
   shares = unshared(targetSize),
   store,
-  waitersMax = limits.waitersMax,
+  waitersMax = limits.addressWaitersMax,
   onError = () => undefined,
   ...terms
 }: AddressPoolDeps): AddressPool {
@@ -74,7 +74,7 @@ export function createAddressPool({
     } catch (error) {
       if (closed.signal.aborted) return
       onError(error)
-      await clock.sleep(limits.refillPauseMs, closed.signal).catch(() => undefined) // a pause cut short is over
+      await clock.sleep(limits.poolRefillPauseMs, closed.signal).catch(() => undefined) // a pause cut short is over
     }
   }
 
@@ -140,7 +140,7 @@ function createRefill(deps: {
 
   /** Whether mining begins at once. Mining after each single address would slow down every request. */
   function isLow(): boolean {
-    const { lowWaterShare } = limits
+    const { poolLowWaterShare: lowWaterShare } = limits
     return (
       stock.waiting() > 0 ||
       stock.size() <= targetSize * lowWaterShare ||
@@ -155,7 +155,7 @@ function createRefill(deps: {
     let seen: number
     do {
       seen = asked
-      await pause(limits.quietMs)
+      await pause(limits.poolQuietMs)
     } while (seen !== asked && !closed.aborted)
     isWaitingForQuiet = false
     isFilling = true

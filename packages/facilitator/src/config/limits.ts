@@ -261,4 +261,26 @@ export const limits = {
   poolSlices: 8,
   /** Longest life of an offer that payers sign for. */
   offerSecondsMax: 86_400,
+
+  // Mining and keeping addresses
+  /** Tries between which a worker reads its mailbox, and the most work a crash can lose. */
+  minerSliceTries: 2048,
+  /** A search fails after this many times the expected tries; by chance that happens once in e^64. */
+  minerTriesPerExpectedMax: 64,
+  /** Crashed workers one task may outlive. */
+  minerCrashesPerTaskMax: 3,
+  /** A thread without a task is ended after this time; the next task starts another. */
+  minerThreadRestMs: 10_000,
+  /** Tasks that may wait for a free worker. */
+  minerQueuedTasksMax: 1024,
+  /** Callers that may wait for an address at once. */
+  addressWaitersMax: 1024,
+  /** Share of the pool that one caller may have down to the last address. */
+  poolPromisedShare: 0.125,
+  /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */
+  poolLowWaterShare: 0.5,
+  /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */
+  poolQuietMs: 250,
+  /** Pause of a refill after a failure, so that a broken miner cannot spin. */
+  poolRefillPauseMs: 1000,
 } as const

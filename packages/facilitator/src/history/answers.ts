@@ -10,7 +10,7 @@ import { allOf, key, list, type Query, type Row, type Step, sql } from '../store
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
-import { type HistoryPayment, type HistoryPhase, secondsPerDay, type Turn } from './payment.js'
+import { type HistoryPayment, type HistoryPhase, kindOf, secondsPerDay, type Turn } from './payment.js'
 import type {
   HistoryBooks,
   HistoryFilter,
@@ -19,7 +19,6 @@ import type {
   HistoryScope,
   HistoryTotals,
 } from './questions.js'
-import { kindOf } from './turns.js'
 
 /** Rows that are read in one go from a list without an end: others wait meanwhile. */
 const rowsAtOnce = 20

@@ -14,7 +14,7 @@ import { type Step, sql } from '../store/sql.js'
 import { type HistoryEnd, readHistoryEnd } from '../store/steps/operator-steps.js'
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
-import { kindOf } from './turns.js'
+import { kindOf } from './payment.js'
 
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }
 

@@ -1,22 +1,25 @@
 /** A payment as the history tells it, with its turns. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import type { Finalized, RecordedPayment } from '../payment/records.js'
+import type { EventName } from '../store/events.js'
 
-/** One kind for every transition of a payment. */
-export const recordKinds = [
-  'challenged',
-  'accepted',
+/** The turns that a history tells, by the event that makes them. */
+const kinds = {
+  challenge_issued: 'challenged',
+  payment_accepted: 'accepted',
   /** A reorg took the accepted burn away. */
-  'demoted',
+  payment_demoted: 'demoted',
   /** A reorg put the burn into another block, or into another transaction. */
-  'moved',
-  'finalized',
-  'late',
-  'unmatched',
+  burn_moved: 'moved',
+  payment_finalized: 'finalized',
+  burn_late: 'late',
+  burn_unmatched: 'unmatched',
   /** The payer let the provider see its address and its burn. */
-  'disclosed',
-] as const
-export type RecordKind = (typeof recordKinds)[number]
+  payment_disclosed: 'disclosed',
+} as const satisfies Partial<Record<EventName, string>>
+export type RecordKind = (typeof kinds)[keyof typeof kinds]
+export const recordKinds = Object.values(kinds)
+export const kindOf: Partial<Record<EventName, RecordKind>> = kinds
 
 /** The phase without a clock. A challenge that was never paid counts as expired once its time is over. */
 export const historyPhases = ['challenged', 'accepted', 'finalized', 'late'] as const

@@ -1,9 +1,9 @@
 /** The HTTP server: limits on what comes in, and one shape for everything that goes wrong. */
+import type { Socket } from 'node:net'
 import { type ConnectionBounds, timeoutsOf } from '@svc-zerc20/daemon'
 import { errorRow, type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/events.js'
-import { answerClientError } from './client-error.js'
 import { type Refusal, sendRefusal } from './problem.js'
 
 /** The guard of everything beneath a path, such as `/admin`. */
@@ -134,4 +134,27 @@ function reasonOf(error: FastifyError | SvcError): ReasonCode {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500
     ? 'malformed_request'
     : 'internal_error'
+}
+
+/** Everything else the parser refuses is a plain 400. */
+const statusByCode: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** Answers bytes that are not an HTTP request: there is no request to reply to, only a socket. */
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  // The caller is gone and would not hear an answer.
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const { reason, message } = reject('malformed_request', 'this is no HTTP request the server can read')
+  const body = JSON.stringify({ error: message, reason })
+  const status = statusByCode[error.code ?? ''] ?? '400 Bad Request'
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroy(error)
 }

@@ -1,10 +1,10 @@
 /** Sends each event to the log, the metrics, the recent events and the gas costs. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { limits } from '../config/limits.js'
 import { version } from '../package.js'
 import type { Clock } from '../payment/ports.js'
 import type { LogEvent, LogWriter } from './events.js'
-import { createMetrics } from './metrics.js'
-import { registerProcessVitals } from './process-vitals.js'
+import { createMetrics, type Metrics, type Sample } from './metrics.js'
 import { createRecentEvents } from './recent.js'
 import { createSpentGas } from './spent-gas.js'
 import { unlinked } from './unlinked.js'
@@ -41,4 +41,30 @@ export function createTelemetry(deps: {
     spent,
     close: vitals.close,
   }
+}
+
+const nanosecondsPerSecond = 1e9
+const lagResolutionMs = 20
+
+/** Memory and event-loop lag of this process, read on demand. */
+function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close(): void } {
+  const delay = monitorEventLoopDelay({ resolution: lagResolutionMs })
+  delay.enable()
+
+  function lag(): Sample[] {
+    // Every measured value includes the timer's own period, which is subtracted.
+    const seconds = (nanoseconds: number) =>
+      Math.max(0, (nanoseconds || 0) / nanosecondsPerSecond - lagResolutionMs / 1000)
+    const samples = [
+      { labels: { quantile: '0.5' }, value: seconds(delay.percentile(50)) },
+      { labels: { quantile: '0.99' }, value: seconds(delay.percentile(99)) },
+      { labels: { quantile: '1' }, value: seconds(delay.max) },
+    ]
+    delay.reset()
+    return samples
+  }
+
+  metrics.source('svc_process_resident_memory_bytes', () => process.memoryUsage.rss())
+  metrics.source('svc_event_loop_lag_seconds', lag)
+  return { close: () => void delay.disable() }
 }

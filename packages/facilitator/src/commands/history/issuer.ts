@@ -120,7 +120,7 @@ function addRevocations(verb: Verb, env: Environment): void {
           throw new SvcError('bad_option', 'set HISTORY_ARTIFACT_PATH, or name the folder with --artifacts')
         const [{ expiryOf, isJti }, { revoke }] = await Promise.all([
           import('../../history/statements/artifacts.js'),
-          import('../../history/statements/revoked.js'),
+          import('../../history/statements/revocation-list.js'),
         ])
         const expiresAt = isJti(jti) ? await expiryOf(folder, jti) : undefined
         if (expiresAt === undefined)

@@ -7,8 +7,7 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { limits } from '../../config/limits.js'
 import { openArtifacts } from './artifacts.js'
-import { createRevocationList } from './revocation-list.js'
-import { revoke } from './revoked.js'
+import { createRevocationList, revoke } from './revocation-list.js'
 
 const key = parsePrivateKey(makePrivateKey(Buffer.alloc(32, 7)))
 const issuer = { id: 'https://pay.example', kid: 'first', key, manifest: '', trustAnchor: key.publicJwk }

@@ -24,7 +24,7 @@ import { systemRandom } from '../../system.js'
 import { type SeenPayment, type Sight, seenBy, sightOf } from '../scopes.js'
 import { expiryOf } from './artifacts.js'
 import { revokeIssuerKey, rotateIssuer } from './issuer-files.js'
-import { revoke } from './revoked.js'
+import { revoke } from './revocation-list.js'
 import { createStatements, type SignedStatement } from './statements.js'
 
 const money = { chainId: deployment.chainId, token: deployment.token }

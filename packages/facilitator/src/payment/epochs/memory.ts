@@ -22,7 +22,7 @@ export function createEpochMemory({
     /** The operator was told that somebody else counts this epoch. */
     isForeignTold: false,
     /** Counts by other accounts were looked for. */
-    isLookedAt: false,
+    isSearched: false,
     /** Whether these payments are minted now. Notes since when they are enough. */
     isDue(payments: readonly AwaitingMint[]): boolean {
       const now = clock.now()

@@ -34,7 +34,7 @@ export function createForeignWatch(
   },
   leavesOf: EpochLeaves,
 ) {
-  let isOpenLookedAt = false
+  let isOpenSearched = false
 
   async function find(epoch: Epoch, payments: readonly AwaitingMint[]): Promise<Told | undefined> {
     const other = await findForeignCount(deps, epoch, () => leavesOf(epoch, payments, 0n))
@@ -50,23 +50,27 @@ export function createForeignWatch(
   return {
     tell,
 
-    /** At the first look at an epoch, which is at the start for every epoch with payments. */
-    async look({ epoch, payments, memory }: EpochPayments & { readonly memory: EpochMemory }): Promise<void> {
-      if (memory.isLookedAt) return
+    /** When an epoch is met first, which is at the start for every epoch with payments. */
+    async search({
+      epoch,
+      payments,
+      memory,
+    }: EpochPayments & { readonly memory: EpochMemory }): Promise<void> {
+      if (memory.isSearched) return
       const told = await find(epoch, payments)
-      memory.isLookedAt = true
+      memory.isSearched = true
       if (told) tell(memory, told)
     },
 
     /** At the start, for epochs of which addresses are given out and nothing is paid yet. */
-    async lookAtOpen(): Promise<void> {
-      if (isOpenLookedAt) return
+    async searchOpen(): Promise<void> {
+      if (isOpenSearched) return
       try {
         for (const epoch of await deps.ledger.books.openEpochs()) {
           const told = await find(epoch, [])
           if (told) deps.report({ event: 'batch.foreign', ...told })
         }
-        isOpenLookedAt = true
+        isOpenSearched = true
       } catch {
         // This only warns, so that a node without logs holds nothing up. The next round tries again.
       }

@@ -73,7 +73,7 @@ export function createEpochTallies(deps: EpochTalliesDeps) {
     tallies.length === 0 ? [] : deps.counts(tallies.map(({ epoch }) => epoch))
 
   async function takeOn(tally: Tally, seen: SeenCount, root: ProvedRoot, round: Round): Promise<void> {
-    await foreign.look(tally)
+    await foreign.search(tally)
     if (await recordDeep(tally, seen.deep)) closing.delete(epochKey(tally.epoch))
     const waiting = await waitingOf(deps, tally, root, round)
     if (waiting.length > 0 || closing.has(epochKey(tally.epoch)))
@@ -122,7 +122,7 @@ export function createEpochTallies(deps: EpochTalliesDeps) {
       }
     },
 
-    lookAtOpen: foreign.lookAtOpen,
+    searchOpen: foreign.searchOpen,
 
     /** The epoch of this payment is minted in the next round, whatever it waits for. */
     hasten: (nonce: ChallengeNonce) => void hastened.add(nonce),

@@ -117,7 +117,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
   async function runRound(signal: AbortSignal): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
-    await epochs.lookAtOpen()
+    await epochs.searchOpen()
     const due = await progress.due(limits.paymentsPerRoundMax)
     const inEpochs = await listed(deps.ledger.awaitingMint({ inEpochs: true }))
     const end = new Map<ChallengeNonce, MintStep>()

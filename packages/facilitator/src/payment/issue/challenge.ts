@@ -13,7 +13,7 @@ import type { Ledger } from '../ledger-port.js'
 import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
 import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
-import { type QuoteTerms, quote } from './quote.js'
+import { type QuoteTerms, quote } from './fee.js'
 
 /**
  * Burns are looked for from this many blocks before the head: the head we saw may be undone, or may never

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, units } from '../../../test/challenges.js'
 import { splitOf } from '../../../test/splitter.js'
 import type { FeeTerms } from './fee.js'
-import { quote } from './quote.js'
+import { quote } from './fee.js'
 
 const termsOf = (changes: Partial<FeeTerms> = {}): FeeTerms => ({
   bps: 250,
