@@ -25,7 +25,7 @@ export async function revoke(root: string, jti: string, expiresAt: number): Prom
 }
 
 /** The revoked statements that have not expired. A statement that has expired is refused anyway. */
-export async function readRevoked(root: string, now: number): Promise<string[]> {
+async function readRevoked(root: string, now: number): Promise<string[]> {
   const names = await readdir(folderOf(root)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error

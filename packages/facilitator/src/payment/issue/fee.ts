@@ -12,7 +12,7 @@ export type FeeTerms = Omit<Fee, 'amount'> & {
 const wholeBps = 10_000n
 
 /** The share is rounded up, so that a fee of any basis points is at least one unit. */
-export function feeOf(listPrice: BaseUnits, { minPerPayment, ...terms }: FeeTerms): Fee {
+function feeOf(listPrice: BaseUnits, { minPerPayment, ...terms }: FeeTerms): Fee {
   const share = (listPrice * BigInt(terms.bps) + wholeBps - 1n) / wholeBps
   return { amount: (share > minPerPayment ? share : minPerPayment) as BaseUnits, ...terms }
 }
