@@ -13,7 +13,7 @@ export type SplitterTerms = {
 }
 
 /** Transactions of the deployer among which a splitter of an earlier start is searched. */
-const lookedAtMax = 64
+const earlierMax = 64
 
 /**
  * The splitter with these terms. The fee recipient deploys it, and uses its account for nothing else. So the splitters
@@ -29,7 +29,7 @@ export async function ensureSplitter(options: {
   const client = createChainClient({ rpcUrl: options.rpcUrl, privateKey: options.deployer.privateKey })
   const from = client.wallet.account.address
   const nonce = await nextNonce(client)
-  for (let earlier = 0; earlier < Math.min(nonce, lookedAtMax); earlier++) {
+  for (let earlier = 0; earlier < Math.min(nonce, earlierMax); earlier++) {
     const address = getContractAddress({ from, nonce: BigInt(earlier) })
     if (await hasTerms(client, address, terms)) return address
   }

@@ -49,13 +49,13 @@ export const limits = {
   /** How long a lease runs, how often it is renewed, and how often others look whether it ran out. */
   leaseMs: 6_000,
   leaseRenewMs: 1_500,
-  leaseLookMs: 500,
+  leasePollMs: 500,
   /** After this time without a sign of life a daemon is left out of the list. */
   daemonForgottenMs: 3_600_000,
   /** How long a caller at one daemon keeps the grant of a payment from callers at others, and how often those ask. */
   grantHoldMs: 30_000,
   /** What another daemon does is looked for this often, beside its hints. */
-  sharedLookMs: 250,
+  sharedPollMs: 250,
   /** Pause before a claim is taken up again whose burn broke off. */
   handOverRetryMs: 5_000,
   /** Failures of one kind are one log line per window. */

@@ -103,7 +103,7 @@ export async function keepBack(deps: {
 
   async function keep(): Promise<void> {
     while (!closing.signal.aborted) {
-      await clock.sleep(limits.leaseLookMs, closing.signal)
+      await clock.sleep(limits.leasePollMs, closing.signal)
       if (closing.signal.aborted) return
       await look().catch((err) => log({ event: 'work.failed', err }))
     }

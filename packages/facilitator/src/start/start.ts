@@ -58,7 +58,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { id: ledgerId } = storage
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
-  const news = createNews(storage.store.hints, clock, limits.sharedLookMs)
+  const news = createNews(storage.store.hints, clock, limits.sharedPollMs)
   const burns = createSharedBurns({
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),
     ledger: storage.ledger,

@@ -34,14 +34,14 @@ export type Measure = ReturnType<typeof createMeasure>
 
 const duplicates = 16
 /** A process is idle if it used less than this share of a core during one look. */
-const limits = { idleLookMs: 200, idleShare: 0.05, idleLooksMax: 25 } as const
+const limits = { idlePollMs: 200, idleShare: 0.05, idlePollsMax: 25 } as const
 
 /** Waits until background work of the preparation is done, or until the limit. */
 async function untilIdle(pid: number): Promise<void> {
-  for (let look = 0; look < limits.idleLooksMax; look++) {
+  for (let polls = 0; polls < limits.idlePollsMax; polls++) {
     const used = stopwatch(pid)
-    await new Promise((resolve) => setTimeout(resolve, limits.idleLookMs))
-    if ((used() ?? 0) <= limits.idleLookMs * limits.idleShare) return
+    await new Promise((resolve) => setTimeout(resolve, limits.idlePollMs))
+    if ((used() ?? 0) <= limits.idlePollMs * limits.idleShare) return
   }
 }
 

@@ -16,7 +16,7 @@ export type ChainView = {
 
 export type Spent = { readonly transactions: number; readonly reverted: number; readonly gas: bigint }
 
-const limits = { drainLooksMax: 100, drainPauseMs: 100, callsTogetherMax: 500 } as const
+const limits = { drainPollsMax: 100, drainPauseMs: 100, callsTogetherMax: 500 } as const
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
@@ -32,7 +32,7 @@ export function createChainView(rpcUrl: string): ChainView {
   }
 
   async function drain(account: Address): Promise<void> {
-    for (let look = 0; look < limits.drainLooksMax; look++) {
+    for (let polls = 0; polls < limits.drainPollsMax; polls++) {
       const [pending, latest] = await Promise.all([
         read.getTransactionCount({ address: account, blockTag: 'pending' }),
         read.getTransactionCount({ address: account, blockTag: 'latest' }),

@@ -36,7 +36,7 @@ export function createGrants(deps: {
 
   async function recordLater(): Promise<void> {
     while (unrecorded.size > 0 && !closed.aborted) {
-      await clock.sleep(limits.sharedLookMs, closed)
+      await clock.sleep(limits.sharedPollMs, closed)
       await recordUsed().catch(() => undefined)
     }
   }
@@ -108,7 +108,7 @@ export function createGrants(deps: {
           if (taken !== 'held') return taken
           const ended = line
             ? new Promise<void>((resolve) => line.push(resolve))
-            : clock.sleep(limits.sharedLookMs, waited.signal)
+            : clock.sleep(limits.sharedPollMs, waited.signal)
           if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
         }
       } finally {
