@@ -8,7 +8,7 @@ import type { ReadyAddress } from '../../payment/ports.js'
 import type { ReadyTable } from '../../store/postgres/ready-table.js'
 
 /** How often a full table is looked at again, and how often the rate is told. */
-const lookMs = 1_000
+const pollMs = 1_000
 const tellMs = 10_000
 
 export type MineDeps = {
@@ -48,7 +48,7 @@ export async function mineAddresses(deps: MineDeps): Promise<string> {
   const lines = createInterface({ input })[Symbol.asyncIterator]()
   async function work(): Promise<void> {
     for (;;) {
-      while (!stopped.aborted && (await table.count()) >= deps.full) await clock.sleep(lookMs, stopped)
+      while (!stopped.aborted && (await table.count()) >= deps.full) await clock.sleep(pollMs, stopped)
       const line = stopped.aborted ? { done: true as const } : await lines.next()
       if (line.done) return
       const puzzle = parsePuzzle(line.value)
