@@ -55,10 +55,10 @@ export async function keepBack(deps: {
 
   /** Waits for a daemon that may have died. */
   async function takeAll(): Promise<Held> {
-    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += limits.leaseLookMs) {
+    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += limits.leasePollMs) {
       held = await takeMore(held)
       if (held.work) return held
-      await clock.sleep(limits.leaseLookMs)
+      await clock.sleep(limits.leasePollMs)
     }
     throw inUse()
   }
