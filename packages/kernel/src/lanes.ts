@@ -12,6 +12,8 @@ export type Lanes = {
   readonly limbBytes: number
   /** One of these lanes alone. Its element begins four bytes behind that of the lane before it. */
   readonly one: Lanes
+  /** Bytes of a sum of all lanes. */
+  readonly sumBytes: number
   /** An operand from memory. */
   load(address: Code, limb: number): Code
   /** An operand to memory. */
@@ -21,6 +23,8 @@ export type Lanes = {
   storeSum(address: Code, index: number, sum: Code): Code
   /** A limb, the same in all lanes, as an operand. */
   constant(limb: number): Code
+  /** A number of 64 bits, the same in all lanes, as a sum. */
+  sumConstant(value: bigint): Code
   /** The low 32 bits of a sum as an operand. */
   narrow(sum: Code): Code
   /** An operand as a sum. */
@@ -46,6 +50,7 @@ function alone(among: number): Lanes {
     count: 1,
     type: 'i64',
     limbBytes,
+    sumBytes: 8,
     get one() {
       return lanes
     },
@@ -54,6 +59,7 @@ function alone(among: number): Lanes {
     loadSum: (address, index) => i64.load(address, 8 * index),
     storeSum: (address, index, sum) => i64.store(address, sum, 8 * index),
     constant: i64.const,
+    sumConstant: (value) => i64.const(BigInt.asIntN(64, value)),
     narrow: (sum) => sum,
     widen: (operand) => operand,
     addOperands: i64.add,
@@ -77,12 +83,14 @@ export const pair: Lanes = {
   count: 2,
   type: 'v128',
   limbBytes: 8,
+  sumBytes: 16,
   one: alone(2),
   load: (address, limb) => v128.load64Zero(address, 8 * limb),
   store: (address, limb, operand) => v128.store64Low(address, operand, 8 * limb),
   loadSum: (address, index) => v128.load(address, 16 * index),
   storeSum: (address, index, sum) => v128.store(address, sum, 16 * index),
   constant: (limb) => v128.constant(BigInt(limb) | (BigInt(limb) << 32n)),
+  sumConstant: (value) => v128.constant(BigInt.asUintN(64, value) * (1n + (1n << 64n))),
   narrow: (sum) => v128.shuffle(sum, sum, evenWords),
   widen: i64x2.extendLow,
   addOperands: i32x4.add,
@@ -91,5 +99,5 @@ export const pair: Lanes = {
   subtract: i64x2.sub,
   shiftLeft: i64x2.shl,
   shiftRight: i64x2.shrU,
-  low: (sum, bits) => v128.and(sum, v128.constant(maskOf(bits) | (maskOf(bits) << 64n))),
+  low: (sum, bits) => v128.and(sum, pair.sumConstant(maskOf(bits))),
 }

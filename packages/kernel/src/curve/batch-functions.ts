@@ -5,6 +5,7 @@ import {
   type CoordinateShape,
   coordinateBytes,
   coordinatePairBytes,
+  coordinateScratchBytes,
   defineCoordinates,
 } from './coordinate.js'
 
@@ -32,13 +33,15 @@ export type BatchFunctions = {
 }
 
 /** Memory the functions need for themselves. */
-export const scratchBytes = (shape: CoordinateShape): number => 3 * coordinatePairBytes(shape)
+export const scratchBytes = (shape: CoordinateShape): number =>
+  ownSlots * coordinatePairBytes(shape) + coordinateScratchBytes(shape)
+const ownSlots = 3
 
 export function defineBatchFunctions(
   module: ModuleBuilder,
   { shape, scratch }: { readonly shape: CoordinateShape; readonly scratch: number },
 ): void {
-  const functions = defineCoordinates(module, shape)
+  const functions = defineCoordinates(module, shape, scratch + ownSlots * coordinatePairBytes(shape))
   defineDifferences(module, shape, functions)
   defineProducts(module, shape, functions)
   defineInverses(module, shape, functions, scratch)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { basePrime, createField, elementBytes, limbCount, limbsOf, numberOf } from '../field.js'
 import { control, i32 } from '../wasm/code.js'
-import { createMemory, instantiate } from '../wasm/instance.js'
+import { createMemory, instantiate, pageBytes } from '../wasm/instance.js'
 import { createModule } from '../wasm/module.js'
 import { type CoordinateFunctions, coordinatePairBytes, defineCoordinates } from './coordinate.js'
 import { createExtensionNumbers, createPrimeNumbers, type Numbers } from './numbers.js'
@@ -23,7 +23,7 @@ type Lanes = readonly [readonly bigint[], readonly bigint[]]
 function setUp<Value>(degree: 1 | 2, numbers: Numbers<Value>) {
   const shape = { field, degree }
   const module = createModule()
-  const functions = defineCoordinates(module, shape)
+  const functions = defineCoordinates(module, shape, pageBytes / 2)
   for (const [name, count] of Object.entries(parameters)) {
     module.define({
       params: Array.from({ length: count }, () => 'i32' as const),

@@ -2,9 +2,9 @@ import { elementBytes, type Field, limbBits, limbCount } from '../field.js'
 import { defineField, paddedMultiple } from '../field-functions.js'
 import { pair } from '../lanes.js'
 import { at, type Limbs, type Prepared } from '../montgomery.js'
-import { type Code, i64x2, v128 } from '../wasm/code.js'
+import { type Code, i64x2 } from '../wasm/code.js'
 import type { FunctionScope, ModuleBuilder } from '../wasm/module.js'
-import { defineExtensionMultiply, defineExtensionSquare } from './extension.js'
+import { defineExtensionMultiply, defineExtensionSquare, extensionScratchBytes } from './extension.js'
 import { loadTwo, storePair, storeTwo } from './lanes-in-memory.js'
 
 /**
@@ -51,11 +51,19 @@ function carried(scope: FunctionScope, sums: readonly Code[]): Prepared<Limbs> {
   return { setup, result: locals.map((local) => local.get) }
 }
 
-export function defineCoordinates(module: ModuleBuilder, shape: CoordinateShape): CoordinateFunctions {
+/** Memory that the functions need for themselves. */
+export const coordinateScratchBytes = ({ degree }: CoordinateShape): number =>
+  degree === 1 ? 0 : extensionScratchBytes
+
+export function defineCoordinates(
+  module: ModuleBuilder,
+  shape: CoordinateShape,
+  scratch: number,
+): CoordinateFunctions {
   const { field, degree } = shape
   const base = defineField(module, { field, lanes: pair })
   return {
-    multiply: degree === 1 ? base.multiply : defineExtensionMultiply(module, field),
+    multiply: degree === 1 ? base.multiply : defineExtensionMultiply(module, field, scratch),
     square: degree === 1 ? base.square : defineExtensionSquare(module, field),
     difference: defineDifference(module, shape),
     lessOne: defineLess(module, shape, 1),
@@ -131,8 +139,5 @@ function defineLess(module: ModuleBuilder, shape: CoordinateShape, subtrahends: 
   })
 }
 
-/** A number of either sign in both 64-bit lanes. */
-function wide(value: number): Code {
-  const word = BigInt.asUintN(64, BigInt(value))
-  return v128.constant(word | (word << 64n))
-}
+/** A number of either sign as a sum. */
+const wide = (value: number): Code => pair.sumConstant(BigInt(value))

@@ -1,16 +1,25 @@
 import { type Field, limbCount } from '../field.js'
 import { paddedMultiple } from '../field-functions.js'
 import { pair } from '../lanes.js'
-import { type Arithmetic, at, type Columns, keep, type Limbs, productColumns, reduce } from '../montgomery.js'
-import { type Code, control } from '../wasm/code.js'
+import {
+  type Arithmetic,
+  at,
+  type Columns,
+  indices,
+  karatsubaColumns,
+  keep,
+  type Limbs,
+  productColumns,
+  reduce,
+} from '../montgomery.js'
+import { type Code, control, i32 } from '../wasm/code.js'
 import type { FunctionScope, ModuleBuilder } from '../wasm/module.js'
 
 /** The quadratic extension by i² = −1, two elements at a time: real limbs first, then imaginary ones. */
-const load = (arithmetic: Arithmetic, address: Code, part: number) =>
-  keep(
-    arithmetic,
-    Array.from({ length: limbCount }, (_, limb) => pair.load(address, part * limbCount + limb)),
-  )
+const limbsAt = (address: Code, part: number): Code[] =>
+  indices(limbCount).map((limb) => pair.load(address, part * limbCount + limb))
+
+const load = (arithmetic: Arithmetic, address: Code, part: number) => keep(arithmetic, limbsAt(address, part))
 
 const store = (arithmetic: Arithmetic, address: Code, part: number, columns: Columns): Code =>
   reduce(arithmetic, columns, [], (limb, sum) =>
@@ -28,42 +37,80 @@ const negated = (field: Field, element: Limbs): Code[] => {
   )
 }
 
+const columnCount = 2 * limbCount - 1
+const productBytes = pair.sumBytes * columnCount
+/** Memory for the three products of a multiplication. */
+export const extensionScratchBytes = 3 * productBytes
+
 /**
- * (result, a, b): below 2 for a and b below 8; the result must lie apart. Each part is the sum of two products under
- * one reduction; the columns reach 9·(2^58 + 2^59) and leave room for the reduction's 9·2^58. The two parts are separate
- * functions, because the WebAssembly compiler optimizes one large function badly.
+ * (result, a, b): below 2 for a and b below 7. Three products give four, because a0·b1 + a1·b0 is
+ * (a0 + a1)(b0 + b1) − a0·b0 − a1·b1. A function each, and columns in memory between them: the WebAssembly compiler
+ * optimizes one large function badly. The columns of the real part reach 9·(2^60 + 2^58) and leave room for the
+ * reduction's 9·2^58.
  */
-export function defineExtensionMultiply(module: ModuleBuilder, field: Field): number {
-  const real = definePart(module, field, 0)
-  const imaginary = definePart(module, field, 1)
+export function defineExtensionMultiply(module: ModuleBuilder, field: Field, scratch: number): number {
+  const factors: readonly ((address: Code) => Code[])[] = [
+    (address) => limbsAt(address, 0),
+    (address) => limbsAt(address, 1),
+    (address) => sumOf(limbsAt(address, 0), limbsAt(address, 1)),
+  ]
+  const products = factors.map((factor, index) =>
+    defineProduct(module, field, scratch + index * productBytes, factor),
+  )
+  const load = (product: number, column: number) =>
+    pair.loadSum(i32.const(scratch + product * productBytes), column)
+  // A multiple of the prime, of which each column is at least as large as that of any a1·b1.
+  const enough = squareOf(paddedMultiple(field, 8))
+  const parts = [
+    (column: number) => pair.add(load(0, column), pair.sumConstant(at(enough, column))),
+    (column: number) => pair.subtract(load(2, column), load(0, column)),
+  ].map((minuend, part) =>
+    module.define({
+      params: ['i32'],
+      body(scope) {
+        const columns = indices(columnCount).map((column) => [
+          pair.subtract(minuend(column), load(1, column)),
+        ])
+        return store({ field, lanes: pair, scope }, scope.param(0).get, part, columns)
+      },
+    }),
+  )
   return module.define({
     params: ['i32', 'i32', 'i32'],
-    body(scope: FunctionScope) {
-      const params = [0, 1, 2].map((index) => scope.param(index).get)
-      return [control.call(real, ...params), control.call(imaginary, ...params)]
+    body: (scope) => [
+      products.map((product) => control.call(product, scope.param(1).get, scope.param(2).get)),
+      parts.map((part) => control.call(part, scope.param(0).get)),
+    ],
+  })
+}
+
+/** (a, b): the columns of the product of their factors go to memory. */
+function defineProduct(
+  module: ModuleBuilder,
+  field: Field,
+  address: number,
+  factor: (element: Code) => Code[],
+): number {
+  return module.define({
+    params: ['i32', 'i32'],
+    body(scope) {
+      const arithmetic = { field, lanes: pair, scope }
+      const a = keep(arithmetic, factor(scope.param(0).get))
+      const b = keep(arithmetic, factor(scope.param(1).get))
+      const product = karatsubaColumns(arithmetic, a.result, b.result)
+      return [
+        [a, b, product].map(({ setup }) => setup),
+        product.result.flat().map((column, index) => pair.storeSum(i32.const(address), index, column)),
+      ]
     },
   })
 }
 
-function definePart(module: ModuleBuilder, field: Field, part: 0 | 1): number {
-  return module.define({
-    params: ['i32', 'i32', 'i32'],
-    body(scope: FunctionScope) {
-      const arithmetic = { field, lanes: pair, scope }
-      const [left, right] = [scope.param(1).get, scope.param(2).get]
-      const a = [load(arithmetic, left, 0), load(arithmetic, left, 1)] as const
-      const b = [load(arithmetic, right, 0), load(arithmetic, right, 1)] as const
-      const [forReal, forImaginary] =
-        part === 0 ? [b[0], keep(arithmetic, negated(field, b[1].result))] : [b[1], b[0]]
-      const columns = productColumns(arithmetic, [
-        { left: a[0].result, right: forReal.result },
-        { left: a[1].result, right: forImaginary.result },
-      ])
-      const needed = part === 0 ? [...a, ...b, forImaginary] : [...a, ...b]
-      return [needed.map(({ setup }) => setup), store(arithmetic, scope.param(0).get, part, columns)]
-    },
-  })
-}
+/** Columns of the square of a number that is known. */
+const squareOf = (limbs: readonly number[]): bigint[] =>
+  indices(columnCount).map((column) =>
+    limbs.reduce((sum, limb, index) => sum + BigInt(limb) * BigInt(limbs[column - index] ?? 0), 0n),
+  )
 
 /**
  * (result, a): below 2 for a below 4. (a0 + a1)(a0 − a1) and 2·a0·a1; the first has limbs up to 2^30 and 1.5·2^30, so

@@ -10,7 +10,7 @@ const levels = 2
 /** Words of an element with all the sums of limbs that products need, each an operand. */
 export const spreadWords = 6 ** levels
 /** Bytes that a sum of products keeps its parts in. */
-export const scratchBytes = (lanes: Lanes): number => 8 * lanes.count * spreadWords
+export const scratchBytes = (lanes: Lanes): number => lanes.sumBytes * spreadWords
 
 /** The limbs that each word is the sum of. */
 const summed: readonly (readonly number[])[] = spread(
@@ -110,7 +110,7 @@ function multiplyParts(
       turn,
       advance(element, lanes.limbBytes * wordsPerTurn),
       advance(factor, lanes.limbBytes * wordsPerTurn),
-      advance(part, 8 * lanes.count * wordsPerTurn),
+      advance(part, lanes.sumBytes * wordsPerTurn),
       control.leaveIf(1, i32.eq(part.get, i32.const(scratch + scratchBytes(lanes)))),
     ]),
   ]
