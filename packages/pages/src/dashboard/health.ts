@@ -91,7 +91,7 @@ function lines(seen: Seen): Line[] {
     [
       'Daemons',
       'good',
-      `one, which holds the journal; ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
+      `this one: ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
     ],
   ]
 }
