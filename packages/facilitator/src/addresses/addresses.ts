@@ -8,6 +8,7 @@ import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { createAddressMiner } from './miner.js'
 import { createAddressPool } from './pool.js'
+import type { SharedAddresses } from './shared-stock.js'
 import type { AddressStore } from './stock.js'
 
 export type Addresses = AddressSource & {
@@ -37,6 +38,8 @@ export function createAddresses(deps: {
   readonly ledgerId: string
   /** Keeps them over restarts. */
   readonly store: AddressStore
+  /** Keeps them for several daemons, instead. */
+  readonly shared?: SharedAddresses | undefined
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Clock
   readonly onError: (err: unknown) => void
@@ -51,7 +54,7 @@ export function createAddresses(deps: {
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
     shares: poolSharesOf(config),
-    store: deps.store,
+    ...(deps.shared ? { shared: deps.shared } : { store: deps.store }),
     onError,
   })
   return {

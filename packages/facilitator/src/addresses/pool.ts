@@ -6,6 +6,7 @@ import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker } from './address-maker.js'
 import type { AddressMiner } from './miner.js'
+import { type SharedAddresses, shareStock } from './shared-stock.js'
 import { type AddressStock, type AddressStore, createAddressStock, type Sleeper } from './stock.js'
 
 export type AddressPool = {
@@ -33,7 +34,9 @@ export type AddressPoolDeps = AddressTerms & {
   /** By default every caller may have every address, first come, first served. */
   readonly shares?: ShareTerms
   /** Keeps addresses over restarts. */
-  readonly store?: AddressStore
+  readonly store?: AddressStore | undefined
+  /** Keeps them for several daemons, instead of a store. */
+  readonly shared?: SharedAddresses | undefined
   readonly waitersMax?: number
   /** Told of every failure to mine or to keep an address; the pool pauses, then goes on. */
   readonly onError?: (error: unknown) => void
@@ -48,6 +51,7 @@ export function createAddressPool({
   targetSize,
   shares = unshared(targetSize),
   store,
+  shared,
   waitersMax = limits.addressWaitersMax,
   onError = () => undefined,
   ...terms
@@ -70,7 +74,9 @@ export function createAddressPool({
   async function mineOne(): Promise<void> {
     try {
       const address = await maker.mine()
-      if (!closed.signal.aborted) stock.addMined(address)
+      if (closed.signal.aborted) return
+      if (sharing) await sharing.addMined(address)
+      else stock.addMined(address)
     } catch (error) {
       if (closed.signal.aborted) return
       onError(error)
@@ -81,10 +87,21 @@ export function createAddressPool({
   let isOpen = false
   async function open(): Promise<void> {
     if (store !== undefined) await stock.open().catch(onError)
+    if (sharing) await sharing.opened
     isOpen = true
     refill.start()
   }
 
+  const sharing =
+    shared &&
+    shareStock({
+      stock,
+      shared,
+      restore: maker.restore,
+      onError,
+      heldMax: Math.min(limits.heldAddressesMax, Math.ceil(targetSize * limits.heldAddressesShare)),
+      onPolled: () => isOpen && refill.start(),
+    })
   const opened = open()
   return {
     async take(waitMs, { key = '', gone } = {}) {
@@ -92,6 +109,7 @@ export function createAddressPool({
       if (closed.signal.aborted || gone?.aborted) return undefined
       const mayWait = waitMs > 0 && stock.waiting() < waitersMax
       const taken = stock.takeFor(key) ?? (mayWait ? stock.wait(waitMs, key, gone) : undefined)
+      if (sharing && stock.held().length === 0) sharing.poll()
       if (isOpen) refill.start()
       return taken
     },
@@ -103,6 +121,7 @@ export function createAddressPool({
       closed.abort()
       stock.dismiss()
       await opened
+      await sharing?.close()
     },
   }
 }

@@ -26,7 +26,9 @@ export function createAddressStock(deps: {
   readonly onError: (error: unknown) => void
 }) {
   const { store, clock, restore, shares, targetSize, onError } = deps
-  const ready: ReadyAddress[] = []
+  let ready: ReadyAddress[] = []
+  /** Those that other daemons may take as well. */
+  let elsewhere = 0
   const line = createWaitLine<ReadyAddress>(clock)
   /** Callers that took addresses which no new address has replaced yet, oldest first. */
   const takers: string[] = []
@@ -36,7 +38,8 @@ export function createAddressStock(deps: {
       return takers.length
     },
   }
-  const rank = (key: string) => rankOf(shares, held, key, ready.length)
+  const size = () => ready.length + elsewhere
+  const rank = (key: string) => rankOf(shares, held, key, size())
 
   function took(key: string): void {
     takers.push(key)
@@ -55,9 +58,26 @@ export function createAddressStock(deps: {
   }
 
   return {
-    size: () => ready.length,
+    size,
     /** Those of them that are reserved for nobody. */
-    common: () => commonOf(shares, held, ready.length),
+    common: () => commonOf(shares, held, size()),
+    /** Those that can be handed out here, now. */
+    held: (): readonly Hex[] => ready.map(({ challengeNonce }) => challengeNonce),
+    /** Takes over addresses that are this daemon's own from now on. */
+    hold(addresses: readonly ReadyAddress[]): void {
+      ready.push(...addresses)
+      elsewhere = Math.max(0, elsewhere - addresses.length)
+      serveLine()
+    },
+    /** Forgets those that are this daemon's own no more. */
+    lose(nonces: readonly Hex[]): void {
+      ready = ready.filter(({ challengeNonce }) => !nonces.includes(challengeNonce))
+    },
+    /** Hears how many others there are. New ones replace those that were taken first, whoever mined them. */
+    setElsewhere(count: number): void {
+      takers.splice(0, Math.max(0, count - elsewhere))
+      elsewhere = count
+    },
     /** Callers that wait. */
     waiting: line.length,
     /** Takes over the addresses of the store that are still valid. Call it once, first. */
@@ -70,11 +90,12 @@ export function createAddressStock(deps: {
       ready.push(...valid)
       serveLine()
     },
-    /** Adds a new address, and serves callers that wait. */
-    addMined(address: ReadyAddress): void {
+    /** Adds a new address, and serves callers that wait. One that is not held is left to whoever takes it. */
+    addMined(address: ReadyAddress, isHeld = true): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)
-      ready.push(address)
+      if (isHeld) ready.push(address)
+      else elsewhere += 1
       // It replaces the one that was taken first.
       takers.shift()
       serveLine()

@@ -107,6 +107,29 @@ describe('the history as a file', () => {
     await store.close()
   })
 
+  it('is written whole by each daemon, and each start knows its own end', async () => {
+    const folder = temporaryFolder()
+    const paths = ['one', 'other'].map((name) => join(folder, name))
+    const store = await openTestStore()
+    const damage = (path: string) => {
+      const text = readFileSync(path, 'utf8')
+      const second = text.indexOf('\n') + 1
+      writeFileSync(path, `${text.slice(0, second)}?${text.slice(second + 1)}`)
+    }
+    for (const n of [1, 2]) {
+      await store.ledger.issue(challengeOf(n))
+      const files = await Promise.all(paths.map((path) => open(path, store)))
+      await Promise.all(files.map((file) => file.close()))
+    }
+    for (const path of paths) {
+      expect(linesIn(path).map(({ number }) => number)).toEqual([undefined, 1, 2])
+      // Whoever read the second line would stop at it.
+      damage(path)
+      await (await open(path, store)).close()
+    }
+    await store.close()
+  })
+
   it('goes on behind lines that the ledger was not told of', async () => {
     const path = join(temporaryFolder(), 'history.jsonl')
     const store = await openTestStore()

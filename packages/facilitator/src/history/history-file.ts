@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { type Address, type Clock, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { LedgerEvent } from '../store/events.js'
 import { type Line, lineEnd, writeLine } from '../store/journal/line.js'
@@ -51,7 +52,9 @@ export async function openHistoryFile(deps: {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
-    const end = readEnd(lock.path, deps.binding, store.id, await store.ask(readHistoryEnd()))
+    // Daemons on several machines may have the same path for files of their own.
+    const ownName = `${hostname()}:${lock.path}`
+    const end = readEnd(lock.path, deps.binding, store.id, await store.ask(readHistoryEnd(ownName)))
     const { records } = store.figures()
     if (end.ledger !== undefined && end.ledger !== store.id && !deps.isForgotten) throw foreign(lock.path)
     // An older copy of the ledger goes on with numbers that the file has seen already.
@@ -76,7 +79,7 @@ export async function openHistoryFile(deps: {
       const turns = events.flatMap(turnOf)
       await writer.append([...(isBound ? [] : [bound()]), ...turns], events.at(-1)?.seq)
       isBound = true
-      if (writer.end().last > remembered) await store.change('historyWritten', writer.end())
+      if (writer.end().last > remembered) await store.change('historyWritten', ownName, writer.end())
       remembered = writer.end().last
       failed = false
       return events.length === eventsAtOnce

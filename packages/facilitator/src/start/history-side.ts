@@ -1,4 +1,5 @@
 /** The participants' side of the payment history: tokens, wallet login, statements, and the routes that use them. */
+import { createHmac } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
@@ -27,7 +28,19 @@ export async function createHistorySide(parts: Parts): Promise<HistorySide | und
   const url = historyUrlOf(config)
   const tokens = createTokens({ settings, url, clock, random })
   const login = settings.hasWalletLogin
-    ? createWalletLogin({ participants, url, chainId, tokens, rpc: parts.chainSide.rpc, clock, random })
+    ? createWalletLogin({
+        participants,
+        url,
+        chainId,
+        tokens,
+        rpc: parts.chainSide.rpc,
+        clock,
+        random,
+        shared: parts.storage.shared && {
+          key: createHmac('sha256', settings.identitySecret.reveal()).update('svc-zerc20/login/v1').digest(),
+          used: parts.storage.shared.usedNonces,
+        },
+      })
     : undefined
   const statements =
     issuer &&

@@ -33,13 +33,15 @@ export function createPaymentFlow(parts: Parts, addresses: AddressSource, burns:
     cacheEntries: limits.signerCacheEntries,
     thread: signerThread,
   })
-  const payerWaits = createPayerWaits({
-    clock,
-    firstMs: limits.payerWaitFirstMs,
-    maxMs: limits.payerWaitMaxMs,
-    forgetMs: limits.payerWaitForgetMs,
-    payersMax: limits.payersWaitingMax,
-  })
+  const payerWaits =
+    parts.storage.shared?.payerWaits ??
+    createPayerWaits({
+      clock,
+      firstMs: limits.payerWaitFirstMs,
+      maxMs: limits.payerWaitMaxMs,
+      forgetMs: limits.payerWaitForgetMs,
+      payersMax: limits.payersWaitingMax,
+    })
   const examine = createExamine({
     deployment,
     ledger,

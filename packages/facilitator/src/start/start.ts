@@ -57,7 +57,16 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
   const { rpc, deployment } = chainSide
   const { id: ledgerId } = storage
   const onError = (err: unknown) => log({ event: 'address.failed', err })
-  const addresses = createAddresses({ config, seed, ledgerId, store: storage.ready, random, clock, onError })
+  const addresses = createAddresses({
+    config,
+    seed,
+    ledgerId,
+    store: storage.ready,
+    shared: storage.shared?.ready,
+    random,
+    clock,
+    onError,
+  })
   const news = createNews(storage.store.hints, clock, limits.sharedPollMs)
   const burns = createSharedBurns({
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),

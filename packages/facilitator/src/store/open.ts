@@ -4,7 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { AddressStore } from '../addresses/stock.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import type { Books } from '../payment/books.js'
-import type { Pause, PauseMemory } from '../payment/issue/issuance.js'
+import type { PauseMemory } from '../payment/issue/issuance.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
 import type { Clock } from '../payment/ports.js'
 import { systemRandom } from '../system.js'
@@ -17,13 +17,14 @@ import type { Lease } from './lease.js'
 import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
 import { createStoreBooks } from './ports/operator-questions.js'
+import { createPauseMemory } from './ports/pause.js'
 import { createReadyAddresses } from './ports/ready.js'
 import type { Shared } from './ports/shared.js'
 import type { Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
 import { openShared } from './postgres/shared.js'
 import { slots } from './rows/transaction-rows.js'
-import { readAccount, readBinding, readSetting } from './steps/operator-steps.js'
+import { readAccount, readBinding } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openHere, openInThread, type Store, under } from './store.js'
 
@@ -135,15 +136,18 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       issued: createIssuedStore(on),
     }
   }
-  const paused = (await store.ask(readSetting<Pause | null>(pauseSetting))) ?? undefined
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
-  const shared = deps.database && openShared(deps.database, callerSecret)
+  const shared = deps.database && openShared({ database: deps.database, callerSecret, clock })
   return {
     id: store.id,
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
     ready: createReadyAddresses(store),
-    pause: { paused, set: (pause) => store.change('changeSetting', pauseSetting, pause ?? null) },
+    pause: createPauseMemory({
+      store,
+      clock,
+      freshMs: deps.database ? pauseFreshMs : Number.POSITIVE_INFINITY,
+    }),
     ...(shared && { shared }),
     isCopy: store.isCopy,
     acceptCopy: (head) => store.change('acceptCopy', Number(head)),
@@ -158,8 +162,8 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   }
 }
 
-/** The operator's pause of issuance. */
-const pauseSetting = 'pause'
+/** How long after a pause at one daemon another one may issue. */
+const pauseFreshMs = 250
 
 /** Nothing more is written once another daemon has taken the lock. */
 const heldBy = (lock: JournalLock, store: Store): Store => ({

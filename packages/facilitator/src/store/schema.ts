@@ -114,8 +114,8 @@ CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL)
 CREATE TABLE ready (id INT PRIMARY KEY, nonce KEY NOT NULL UNIQUE, record JSN NOT NULL);
 -- When the mint of a payment may be tried.
 CREATE TABLE mint_schedule (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
--- How far the file of the history was written. The file tells it too, but would have to be read.
-CREATE TABLE history_file (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
+-- How far a file of the history was written. The file tells it too, but would have to be read. Each daemon writes its own.
+CREATE TABLE history_file (file TEXT PRIMARY KEY, record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
 `
 
@@ -127,9 +127,15 @@ CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NU
 CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL);
 -- Callers that hold the grant of a payment, and have not been answered yet.
 CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
--- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate begins again.
+-- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate or a wait begins again.
 -- Requests of the last minute, by the hash of who is counted for what.
 CREATE UNLOGGED TABLE rate (who KEY PRIMARY KEY, started_ms INT NOT NULL, count INT NOT NULL) WITH (fillfactor = 50);
+-- A daemon takes some ready addresses at a time, and hands them out alone until then. Dead ones lose them.
+ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0;
+-- Payers whose relayed burns failed.
+CREATE UNLOGGED TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms INT NOT NULL);
+-- Nonces of login messages that were used.
+CREATE TABLE login (nonce TEXT PRIMARY KEY, address KEY NOT NULL, expires_at INT NOT NULL);
 `
 
 const sqliteTypes = {

@@ -1,32 +1,52 @@
 /**
- * Nonces of login messages. A stranger costs no memory: a nonce proves by itself that this process made it for exactly
- * one message. Only nonces that were used are remembered, until they expire.
+ * Nonces of login messages. A stranger costs no memory: a nonce proves by itself that it was made here for exactly one
+ * message. Only nonces that were used are remembered, until they expire.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
+import type { UsedNonces } from '../../store/ports/shared.js'
 
 /** The message with something in the place of the nonce. */
 type MessageWriter = (nonce: string) => string
 
-const keyBytes = 32
 const randomBytes = 12
 const randomCharacters = randomBytes * 2
 const macCharacters = 32
 
+/** Whoever has the same key makes and takes the same nonces. */
 export function createLoginNonces(deps: {
+  readonly key: Uint8Array
   readonly random: { bytes(length: number): Uint8Array }
+}) {
+  const macOf = (random: string, write: MessageWriter) =>
+    createHmac('sha256', deps.key).update(write(random)).digest('hex').slice(0, macCharacters)
+
+  return {
+    /** A fresh nonce for the message that `write` makes with it. */
+    issue(write: MessageWriter): string {
+      const random = Buffer.from(deps.random.bytes(randomBytes)).toString('hex')
+      return random + macOf(random, write)
+    },
+
+    /** Whether `issue` made this nonce under this key for this message. */
+    isOurs(nonce: string, write: MessageWriter): boolean {
+      if (nonce.length !== randomCharacters + macCharacters) return false
+      const [random, mac] = [nonce.slice(0, randomCharacters), nonce.slice(randomCharacters)]
+      return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
+    },
+  }
+}
+
+/** Used nonces in memory: for one daemon, whose key ends with it. */
+export function createUsedNonces(deps: {
   readonly nowSeconds: () => UnixSeconds
   /**
    * Used nonces of one address that are remembered. When these are all fresh, the address gets in no more, because a replay
    * could not be told. Each address has its own, so that one participant cannot lock out the other.
    */
   readonly usedMax: number
-}) {
-  const key = deps.random.bytes(keyBytes)
+}): UsedNonces {
   const used = new Map<string, { readonly expiresAt: UnixSeconds; readonly address: Address }>()
-
-  const macOf = (random: string, write: MessageWriter) =>
-    createHmac('sha256', key).update(write(random)).digest('hex').slice(0, macCharacters)
 
   function forgetExpired(): void {
     const now = deps.nowSeconds()
@@ -40,29 +60,13 @@ export function createLoginNonces(deps: {
   }
 
   return {
-    /** A fresh nonce for the message that `write` makes with it. */
-    issue(write: MessageWriter): string {
-      const random = Buffer.from(deps.random.bytes(randomBytes)).toString('hex')
-      return random + macOf(random, write)
-    },
-
-    /** Whether `issue` made this nonce, in this process, for this message. */
-    isOurs(nonce: string, write: MessageWriter): boolean {
-      if (nonce.length !== randomCharacters + macCharacters) return false
-      const [random, mac] = [nonce.slice(0, randomCharacters), nonce.slice(randomCharacters)]
-      return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
-    },
-
-    /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
-    take(nonce: string, expiresAt: UnixSeconds, address: Address): 'taken' | 'used' | 'full' {
+    async take(nonce, expiresAt, address) {
       if (used.has(nonce)) return 'used'
       if (used.size >= deps.usedMax) forgetExpired()
       if (isFull(address)) return 'full'
       used.set(nonce, { expiresAt, address })
       return 'taken'
     },
-
-    /** Lets the nonce be used again: nobody got in with it. */
-    giveBack: (nonce: string) => void used.delete(nonce),
+    giveBack: async (nonce) => void used.delete(nonce),
   }
 }

@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
+import { until } from '../../../../../test/support/until.js'
 import { scriptedRpc } from '../../../test/scripted-rpc.js'
 import { seededRandom } from '../../../test/seeded-random.js'
 import { limits } from '../../config/limits.js'
@@ -363,7 +364,9 @@ describe('R-143 a contract wallet', () => {
     expect(await logIn('payer')).toMatchObject({ ok: true })
     for (const end of waiting) end()
     for (const result of await Promise.all(slow)) expect(result).toMatchObject(refused)
+    const before = waiting.length
     const next = attempt()
+    await until(() => waiting.length > before)
     waiting.at(-1)?.()
     expect(await next).toMatchObject(refused)
   })

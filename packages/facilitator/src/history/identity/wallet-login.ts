@@ -15,9 +15,10 @@ import { hashMessage, hexToBytes } from 'viem/utils'
 import { signerOfDigest, splitSignature } from '../../chain/signers/signers.js'
 import { limits } from '../../config/limits.js'
 import { type HistorySettings, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
+import type { UsedNonces } from '../../store/ports/shared.js'
 import { createContractWallets } from './contract-wallets.js'
 import { expiryOf, type LoginMessage, placeOf, readMessage, writeMessage } from './login-message.js'
-import { createLoginNonces } from './login-nonces.js'
+import { createLoginNonces, createUsedNonces } from './login-nonces.js'
 import type { IssuedToken, Tokens } from './tokens.js'
 
 export type LoginChallenge = { readonly message: string; readonly expiresAt: UnixSeconds }
@@ -44,11 +45,17 @@ export function createWalletLogin(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
+  /** What daemons of one database have in common. By default the key of this run, and the memory of this process. */
+  readonly shared?: { readonly key: Uint8Array; readonly used: UsedNonces } | undefined
 }): WalletLogin {
   const { participants, tokens, clock } = deps
   const place = placeOf(deps.url, deps.chainId)
   const nowSeconds = () => unixSeconds(clock)
-  const nonces = createLoginNonces({ random: deps.random, nowSeconds, usedMax: limits.usedLoginNoncesMax })
+  const {
+    key = deps.random.bytes(keyBytes),
+    used = createUsedNonces({ nowSeconds, usedMax: limits.usedLoginNoncesMax }),
+  } = deps.shared ?? {}
+  const nonces = createLoginNonces({ key, random: deps.random })
   const roleOf = (address: Address) => participantRoles.find((role) => participants[role].address === address)
   const isSignedBy = createSignatureCheck(deps)
 
@@ -78,7 +85,7 @@ export function createWalletLogin(deps: {
       const { nonce } = message
       if (!nonces.isOurs(nonce, writerOf(message))) return reject('login_unknown')
       if (nowSeconds() >= expiryOf(message)) return reject('login_expired')
-      const taking = nonces.take(nonce, expiryOf(message), message.address)
+      const taking = await used.take(nonce, expiryOf(message), message.address)
       if (taking === 'used') return reject('login_reused')
       let role: ParticipantRole | undefined
       try {
@@ -89,11 +96,13 @@ export function createWalletLogin(deps: {
         role = verdict.role
         return { ok: true, value: await tokens.issue(role) }
       } finally {
-        if (!role && taking === 'taken') nonces.giveBack(nonce)
+        if (!role && taking === 'taken') await used.giveBack(nonce)
       }
     },
   }
 }
+
+const keyBytes = 32
 
 const busyMessage = 'Too many wallets log in right now; try again in a few seconds.'
 

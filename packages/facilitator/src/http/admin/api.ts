@@ -77,7 +77,7 @@ const lists = [
         deps,
       )
       const { open } = await deps.ledger.books.figures()
-      return { open, max: deps.openChallengesMax, issuance: issuanceOf(deps), challenges, next }
+      return { open, max: deps.openChallengesMax, issuance: await issuanceOf(deps), challenges, next }
     },
   }),
 
@@ -254,7 +254,7 @@ const issuance = [
     answer: schemas.issuance,
     async handle({ query }, deps) {
       await deps.issuance.pause(query.message)
-      return { issuance: issuanceOf(deps) }
+      return { issuance: await issuanceOf(deps) }
     },
   }),
 
@@ -265,7 +265,7 @@ const issuance = [
     answer: schemas.issuance,
     async handle(_asked, deps) {
       await deps.issuance.resume()
-      return { issuance: issuanceOf(deps) }
+      return { issuance: await issuanceOf(deps) }
     },
   }),
 ]

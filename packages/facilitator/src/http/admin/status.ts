@@ -74,7 +74,7 @@ export async function viewStatus(deps: StatusDeps) {
     ledgerId: deps.ledgerId,
     startedAt: inSeconds(deps.startedAtMs),
     now: inSeconds(deps.clock.now()),
-    issuance: issuanceOf(deps),
+    issuance: await issuanceOf(deps),
     ready: problems.length === 0,
     problems,
     payments: { ...(await books.counts()), demoted: owed.demoted.payments },
@@ -162,5 +162,5 @@ const viewQueue = ({ queue }: SendingAccount) =>
 
 const inSeconds = (ms: number) => Math.floor(ms / 1000)
 
-export const issuanceOf = ({ issuance }: Pick<StatusDeps, 'issuance'>) =>
-  issuance.isPaused() ? 'paused' : 'open'
+export const issuanceOf = async ({ issuance }: Pick<StatusDeps, 'issuance'>) =>
+  (await issuance.isPaused()) ? 'paused' : 'open'

@@ -8,33 +8,36 @@ export type Pause = { readonly words?: string | undefined }
 
 export type Issuance = ReturnType<typeof createIssuance>
 
-/** Remembers a pause over restarts. */
+/** Remembers a pause over restarts, for all daemons of one database. */
 export type PauseMemory = {
-  /** The pause of the last run. */
-  readonly paused: Pause | undefined
+  /** The pause in force. */
+  now(): Promise<Pause | undefined>
+  /** The same as it was a moment ago. */
+  recent(): Promise<Pause | undefined>
   set(pause: Pause | undefined): Promise<void>
 }
 
 export function createIssuance({ report, memory }: { report: Report; memory: PauseMemory }) {
-  let paused = memory.paused
   return {
-    isPaused: () => paused !== undefined,
+    isPaused: async () => (await memory.now()) !== undefined,
     /** Pauses issuance and tells callers the operator's words. A restart changes nothing about it. */
     async pause(words?: string): Promise<void> {
+      const isNew = (await memory.now()) === undefined
       await memory.set({ words })
-      if (!paused) report({ event: 'issuance.paused' })
-      paused = { words }
+      if (isNew) report({ event: 'issuance.paused' })
     },
     async resume(): Promise<void> {
+      const wasPaused = (await memory.now()) !== undefined
       await memory.set(undefined)
-      if (paused) report({ event: 'issuance.resumed' })
-      paused = undefined
+      if (wasPaused) report({ event: 'issuance.resumed' })
     },
     /** The same way to issue, closed while paused. */
     gate:
       (issue: IssueChallenge): IssueChallenge =>
-      async (...asked) =>
-        paused ? reject('issuance_paused', messageOf(paused)) : issue(...asked),
+      async (...asked) => {
+        const paused = await memory.recent()
+        return paused ? reject('issuance_paused', messageOf(paused)) : issue(...asked)
+      },
   }
 }
 

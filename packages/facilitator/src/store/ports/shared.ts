@@ -1,4 +1,7 @@
 /** What several daemons on one database share beside the ledger. A daemon with a ledger of its own needs none of it. */
+import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
+import type { SharedAddresses } from '../../addresses/shared-stock.js'
+import type { PayerWaits } from '../../payment/settle/payer-waits.js'
 
 /** A request as all daemons have counted it for its key. */
 export type Counted = {
@@ -16,6 +19,17 @@ export type SharedCounts = {
   takeBack(key: string, minute: number): void
 }
 
+/** Nonces of login messages that were used. */
+export type UsedNonces = {
+  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
+  take(nonce: string, expiresAt: UnixSeconds, address: Address): Promise<'taken' | 'used' | 'full'>
+  /** Lets the nonce be used again: nobody got in with it. */
+  giveBack(nonce: string): Promise<void>
+}
+
 export type Shared = {
   readonly counts: SharedCounts
+  readonly usedNonces: UsedNonces
+  readonly payerWaits: PayerWaits
+  readonly ready: SharedAddresses
 }

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import type { Counted, SharedCounts } from '../ports/shared.js'
 import { type Query, sql } from '../sql.js'
-import type { Send } from './client.js'
+import { type Send, serverNow } from './client.js'
 
 const minuteMs = 60_000
 /** How long nothing is asked after a failure. */
@@ -13,8 +13,6 @@ const restMs = 1_000
 /** Keys of one statement. */
 const keysMax = 500
 const whoBytes = 16
-
-const now = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /** Those who wait for their count, by the hash of their key. */
 type Waiting = Map<string, ((counted: Counted | undefined) => void)[]>
@@ -82,7 +80,7 @@ export function createCounts({
     isSending = false
     if (performance.now() - sweptMs < minuteMs) return
     sweptMs = performance.now()
-    send(sql`DELETE FROM rate WHERE started_ms < ${now} - ${2 * minuteMs}`).catch(() => undefined)
+    send(sql`DELETE FROM rate WHERE started_ms < ${serverNow} - ${2 * minuteMs}`).catch(() => undefined)
   }
 
   return {
@@ -108,11 +106,11 @@ export function createCounts({
 /** Adds to the present minute of each key, or begins another one. One text for any number of keys, prepared once. */
 const adding = (asked: readonly { readonly who: string; readonly times: number }[]): Query => sql`
   INSERT INTO rate (who, started_ms, count)
-    SELECT decode(who, 'hex'), ${now}, times
+    SELECT decode(who, 'hex'), ${serverNow}, times
     FROM json_to_recordset(CAST(CAST(${JSON.stringify(asked)} AS TEXT) AS JSON)) AS asked (who TEXT, times BIGINT)
   ON CONFLICT (who) DO UPDATE SET
     started_ms = CASE WHEN ${isOver} THEN excluded.started_ms ELSE rate.started_ms END,
     count = CASE WHEN ${isOver} THEN excluded.count ELSE rate.count + excluded.count END
-  RETURNING encode(who, 'hex') AS who, started_ms AS minute, ${now} - started_ms AS age_ms, count`
+  RETURNING encode(who, 'hex') AS who, started_ms AS minute, ${serverNow} - started_ms AS age_ms, count`
 
 const isOver = sql`rate.started_ms + ${minuteMs} <= excluded.started_ms`

@@ -1,11 +1,37 @@
 /** What daemons share beside the ledger, on their PostgreSQL server. */
+import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
+import { systemRandom } from '../../system.js'
 import type { Shared } from '../ports/shared.js'
 import { connectAside, type Database } from './client.js'
 import { createCounts } from './counts.js'
+import { createSharedPayerWaits } from './payer-waits.js'
+import { createSharedReady } from './ready.js'
+import { createSharedUsedNonces } from './used-nonces.js'
 
-/** `secret` is the same at all daemons, and hides callers in the database. */
-export function openShared(database: Database, secret: Uint8Array): Shared & { close(): Promise<void> } {
-  const { send, close } = connectAside(database)
-  return { counts: createCounts({ send, secret, patienceMs: limits.sharedCountMs }), close }
+const holderBytes = 16
+
+export function openShared(deps: {
+  readonly database: Database
+  /** The same at all daemons. Hides callers in the database. */
+  readonly callerSecret: Uint8Array
+  readonly clock: Pick<Clock, 'now'>
+}): Shared & { close(): Promise<void> } {
+  const { send, close } = connectAside(deps.database)
+  return {
+    counts: createCounts({ send, secret: deps.callerSecret, patienceMs: limits.sharedCountMs }),
+    usedNonces: createSharedUsedNonces({
+      send,
+      nowSeconds: () => unixSeconds(deps.clock),
+      usedMax: limits.usedLoginNoncesMax,
+    }),
+    payerWaits: createSharedPayerWaits({
+      send,
+      firstMs: limits.payerWaitFirstMs,
+      maxMs: limits.payerWaitMaxMs,
+      forgetMs: limits.payerWaitForgetMs,
+    }),
+    ready: createSharedReady({ send, holder: Buffer.from(systemRandom.bytes(holderBytes)).toString('hex') }),
+    close,
+  }
 }

@@ -46,10 +46,10 @@ export type HistoryEnd = {
   readonly crc: string
 }
 
-function* historyWritten(_: StepContext, end: HistoryEnd): Step<void> {
+function* historyWritten(_: StepContext, file: string, end: HistoryEnd): Step<void> {
   yield sql`
-    INSERT INTO history_file (one, record) VALUES (1, ${encode(end)})
-    ON CONFLICT (one) DO UPDATE SET record = excluded.record`
+    INSERT INTO history_file (file, record) VALUES (${file}, ${encode(end)})
+    ON CONFLICT (file) DO UPDATE SET record = excluded.record`
 }
 
 export const operatorSteps = {
@@ -72,8 +72,8 @@ export function* readAccount(name: AccountName): Step<KnownAccount | undefined> 
   return row && { address: hexOf(row.address) as Address, txNonce: row.tx_nonce }
 }
 
-export function* readHistoryEnd(): Step<HistoryEnd | undefined> {
-  const row = yield* first(sql`SELECT record FROM history_file`)
+export function* readHistoryEnd(file: string): Step<HistoryEnd | undefined> {
+  const row = yield* first(sql`SELECT record FROM history_file WHERE file = ${file}`)
   return row && decode<HistoryEnd>(row.record)
 }
 

@@ -1,0 +1,120 @@
+/**
+ * A stock of addresses that several daemons fill and take from. A daemon holds a few of them, and knows of the others how many
+ * there are. It hands out only what it holds.
+ */
+
+import type { Hex } from '@svc-zerc20/zk'
+import { limits } from '../config/limits.js'
+import type { ReadyAddress } from '../payment/ports.js'
+import type { AddressStock } from './stock.js'
+
+export type SharedAddresses = {
+  /** How long those that were taken, added or renewed are this daemon's own. */
+  readonly heldMs: number
+  /** Keeps a mined address: as one of this daemon's own, or for whoever takes it. Tells how many nobody held before. */
+  add(address: ReadyAddress, isHeld: boolean): Promise<number>
+  drop(nonces: readonly Hex[]): Promise<void>
+  /** Up to so many that nobody holds. */
+  take(count: number): Promise<readonly ReadyAddress[]>
+  /** Holds on to these, and tells which of them are still its own. */
+  renew(nonces: readonly Hex[]): Promise<ReadonlySet<Hex>>
+  /** How many nobody holds. */
+  free(): Promise<number>
+  /** Leaves all to the others. */
+  release(): Promise<void>
+}
+
+type StockSharing = {
+  /** The first answer. */
+  readonly opened: Promise<void> | undefined
+  addMined(address: ReadyAddress): Promise<void>
+  /** Asks for more at once. */
+  poll(): void
+  close(): Promise<void>
+}
+
+export function shareStock({
+  stock,
+  shared,
+  restore,
+  heldMax,
+  nowMs = () => performance.now(),
+  onPolled,
+  onError,
+}: {
+  readonly stock: Pick<AddressStock, 'held' | 'hold' | 'lose' | 'setElsewhere' | 'addMined' | 'waiting'>
+  readonly shared: SharedAddresses
+  readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
+  /** Addresses that this daemon holds at once. */
+  readonly heldMax: number
+  /** A clock that is set by nobody. */
+  readonly nowMs?: () => number
+  /** The stock may have changed. */
+  readonly onPolled: () => void
+  readonly onError: (error: unknown) => void
+}): StockSharing {
+  let renewedMs = nowMs()
+  let polling: Promise<void> | undefined
+  let isClosed = false
+  let hasFailed = false
+
+  async function renew(): Promise<void> {
+    const at = nowMs()
+    const asked = stock.held()
+    const kept = asked.length > 0 ? await shared.renew(asked) : new Set(asked)
+    stock.lose(asked.filter((nonce) => !kept.has(nonce)))
+    renewedMs = at
+  }
+
+  /** Takes some, and drops those that are not valid any more. */
+  async function take(): Promise<void> {
+    for (;;) {
+      const wanted = heldMax + stock.waiting() - stock.held().length
+      if (wanted <= 0) return
+      const taken = await shared.take(wanted)
+      const valid = taken.filter((each) => restore(each))
+      const gone = taken.filter((each) => !valid.includes(each)).map(({ challengeNonce }) => challengeNonce)
+      if (gone.length > 0) await shared.drop(gone)
+      stock.hold(valid)
+      if (taken.length < wanted) return
+    }
+  }
+
+  async function pollOnce(): Promise<void> {
+    try {
+      // Whoever slept for too long may hold nothing any more.
+      if (nowMs() - renewedMs >= shared.heldMs / 2) stock.lose(stock.held())
+      if (nowMs() - renewedMs >= shared.heldMs / 4) await renew()
+      await take()
+      stock.setElsewhere(await shared.free())
+      hasFailed = false
+    } catch (error) {
+      if (!hasFailed) onError(error)
+      hasFailed = true
+    }
+    polling = undefined
+    if (!isClosed) onPolled()
+  }
+
+  const poll = () => {
+    if (!isClosed) polling ??= pollOnce()
+  }
+  const timer = setInterval(poll, limits.sharedAddressesPollMs).unref()
+  poll()
+  return {
+    opened: polling,
+    poll,
+    async addMined(address) {
+      const isHeld = stock.held().length < heldMax + stock.waiting()
+      // Others mine as well: each new address is an occasion to hear of theirs.
+      stock.setElsewhere(await shared.add(address, isHeld))
+      stock.addMined(address, isHeld)
+    },
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+      await polling
+      await shared.release().catch(onError)
+    },
+  }
+}
