@@ -1,9 +1,11 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
-import { SvcError } from '@svc-zerc20/protocol'
-import { asOneStep, type GroupSettings, type Reply, type Request } from '../group.js'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { asOneStep, type GroupSettings, noncesIn, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
+import { leavesOf } from '../rows/leaf-rows.js'
+import { paymentsOf } from '../rows/payment-rows.js'
 import { createRows } from '../rows/rows.js'
-import { type Row, sql } from '../sql.js'
+import { type Query, type Row, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
@@ -22,6 +24,16 @@ const groupMax = 200
 const hintChannel = 'svc_ledger'
 /** Without rows of its own, so that nobody waits for its answer. */
 const hint = sql`NOTIFY svc_ledger`
+
+/** Lists of any length have few texts this way, for each of which the server keeps a plan. The last value is repeated. */
+function inFewTexts({ text, values }: Query): Query {
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  const more = length - values.length
+  return {
+    text: text.replace(/\?(?=\))/, `?${', ?'.repeat(more)}`),
+    values: [...values, ...Array.from({ length: more }, () => values.at(-1) ?? null)],
+  }
+}
 
 /** Throws `SvcError('journal_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -104,24 +116,31 @@ function createWriter(
   let applied = newest
   let syncs = 0
 
-  function* inGroup(ledger: Row, requests: readonly Request[]): InLedger<readonly Reply[]> {
+  function* inGroup(
+    ledger: Row,
+    requests: readonly Request[],
+    nonces: readonly ChallengeNonce[],
+    [payments = [], leaves = []]: readonly (readonly Row[])[],
+  ): InLedger<readonly Reply[]> {
     // A standby that took over may lack what we were told is durable.
     if (ledger.applied < applied)
       throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
     const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
-    const group = yield* asOneStep(requests, {
-      applied: ledger.applied,
-      settings,
-      rows: createRows(),
-      shared,
-    })
+    const rows = createRows()
+    rows.preload(nonces, payments, leaves)
+    const group = yield* asOneStep(requests, { applied: ledger.applied, settings, rows, shared })
     // Delivered with the commit.
     if (group.applied > ledger.applied) yield hint
     return { value: group.replies, applied: group.applied }
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
-    const done = await inLedger(client, (ledger) => inGroup(ledger, requests))
+    const nonces = noncesIn(requests)
+    const done = await inLedger(
+      client,
+      (ledger, asked) => inGroup(ledger, requests, nonces, asked),
+      nonces.length === 0 ? [] : [paymentsOf(nonces), leavesOf(nonces)].map(inFewTexts),
+    )
     health.succeeded()
     applied = done.applied
     syncs += 1
