@@ -83,6 +83,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     account: chainSide.relayer,
     make: (held) => createBack(parts, flow, news, held),
     isCopy: storage.isCopy,
+    isOld: () => storage.store.isOld?.() ?? false,
     acceptCopy: () => acceptCopy(storage, rpc, log),
     clock,
     log,

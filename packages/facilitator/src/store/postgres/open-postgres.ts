@@ -5,7 +5,7 @@ import { old } from '../journal/mark.js'
 import { leavesOf } from '../rows/leaf-rows.js'
 import { paymentsOf } from '../rows/payment-rows.js'
 import { createRows } from '../rows/rows.js'
-import { type Query, type Row, sql } from '../sql.js'
+import { type Query, type Row, type Step, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
@@ -44,7 +44,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
     const writer = createWriter(client, health, options.settings, ledger?.applied)
-    const leases = createLeases(client, health)
+    const leases = createLeases(client, { ...health, look: writer.look })
     const hints = await client.listen(hintChannel)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
@@ -57,6 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       id: ledger?.id,
       report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
       isCopy: ledger?.state === 'copy' || isAccepted,
+      isOld: writer.isOld,
       leases,
       hints,
       run(request) {
@@ -84,6 +85,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     throw error
   }
 }
+
+const lostEvents = () =>
+  old(
+    'the database lacks events that a daemon was told are durable: a standby took over too early',
+    'storage.url',
+  )
 
 const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
@@ -115,6 +122,21 @@ function createWriter(
 ) {
   let applied = newest
   let syncs = 0
+  let isOld = false
+
+  /**
+   * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's state,
+   * and nothing is believed until the one that works has accepted the database as a copy.
+   */
+  function* look(ledger: Row): Step<boolean> {
+    const lacks = ledger.applied < applied
+    if (lacks) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
+    applied = ledger.applied
+    const before = isOld
+    isOld = lacks || ledger.state === 'copy'
+    if (isOld && !before) health.failed(unwritable(lostEvents()))
+    return isOld
+  }
 
   function* inGroup(
     ledger: Row,
@@ -122,9 +144,9 @@ function createWriter(
     nonces: readonly ChallengeNonce[],
     [payments = [], leaves = []]: readonly (readonly Row[])[],
   ): InLedger<readonly Reply[]> {
-    // A standby that took over may lack what we were told is durable.
-    if (ledger.applied < applied)
-      throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
+    if ((yield* look(ledger)) && requests.some(({ name }) => name !== 'acceptCopy')) {
+      return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied: ledger.applied }
+    }
     const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
     const rows = createRows()
     rows.preload(nonces, payments, leaves)
@@ -141,7 +163,10 @@ function createWriter(
       (ledger, asked) => inGroup(ledger, requests, nonces, asked),
       nonces.length === 0 ? [] : [paymentsOf(nonces), leavesOf(nonces)].map(inFewTexts),
     )
-    health.succeeded()
+    if (!isOld || requests.every(({ name }) => name === 'acceptCopy')) {
+      isOld = false
+      health.succeeded()
+    }
     applied = done.applied
     syncs += 1
     return done.value
@@ -165,6 +190,8 @@ function createWriter(
 
   return {
     run,
+    look,
+    isOld: () => isOld,
     figures: () => ({ records: applied, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
