@@ -172,6 +172,7 @@ function wireOperator(
     ledger,
     readiness,
     journalFigures,
+    fleet: storage.fleet,
     refused,
     // The back may be another one by the next question.
     fees: {

@@ -14,6 +14,7 @@ import type { AccountName, Binding, KnownAccount } from './events.js'
 import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
 import { keepMark, type Mark } from './journal/mark.js'
 import type { Lease } from './lease.js'
+import { createFleet, type Fleet } from './ports/fleet.js'
 import { createIssuedStore } from './ports/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './ports/ledger.js'
 import { createStoreBooks } from './ports/operator-questions.js'
@@ -40,6 +41,8 @@ export type OpenLedger = {
   under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
   /** Absent for a ledger that no other daemon can reach. */
   readonly shared?: Shared
+  /** The daemons that share it. Absent for a ledger that no other daemon can reach. */
+  readonly fleet?: (() => Promise<Fleet>) | undefined
   /** Figures of the journal. Undefined without one. */
   figures(): EngineFigures | undefined
   /** It may be older than what happened: `acceptCopy` comes before anything else. */
@@ -149,6 +152,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       freshMs: deps.database ? pauseFreshMs : Number.POSITIVE_INFINITY,
     }),
     ...(shared && { shared }),
+    fleet: createFleet(store),
     isCopy: store.isCopy,
     acceptCopy: (head) => store.change('acceptCopy', Number(head)),
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),

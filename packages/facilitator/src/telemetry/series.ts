@@ -71,6 +71,12 @@ export const series = {
   svc_rpc_calls_total: counter('JSON-RPC calls; several share a round trip.', 'method'),
   svc_rpc_failures_total: counter('Round trips to the RPC endpoint without a usable answer.'),
   svc_journal_disk_free_bytes: gauge("Free bytes on the journal's disk."),
+  svc_daemons: gauge('Daemons that live and share this ledger. With `storage.url` only.'),
+  svc_lease_term: gauge(
+    'How often the holder of a lease changed. `work` is the right to send, follow the token and mint. With `storage.url` only.',
+    'lease',
+  ),
+  svc_lease_held: gauge('1 when this daemon holds the lease. With `storage.url` only.', 'lease'),
   svc_history_failed: gauge('1 from a failed write to the payment history until the next one that succeeds.'),
   svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
   svc_event_loop_lag_seconds: gauge('How late the event loop was since the last scrape.', 'quantile'),

@@ -91,8 +91,37 @@ function lines(seen: Seen): Line[] {
     [
       'Daemons',
       'good',
-      `this one: ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
+      `${status.daemons ? `${plural(status.daemons.filter(({ alive }) => alive).length, 'daemon')} on one database, ` : ''}this one: ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
     ],
+  ]
+}
+
+/** Daemons that share a database, and which of them sends. */
+function daemons({ status }: Seen): HTMLElement[] {
+  if (!status.daemons) return []
+  const held = (name: string) =>
+    (status.leases ?? [])
+      .filter(({ holder }) => holder === name)
+      .map((lease) => `${lease.name}, term ${inNumber(lease.term)}`)
+      .join('; ')
+  return [
+    section(
+      'Daemons',
+      table(
+        'Daemons on this database',
+        ['Daemon', 'State', 'Last heard', 'Does alone'],
+        status.daemons.map(({ name, here, alive, silentSeconds }) => ({
+          key: name,
+          cells: [
+            here ? `${name}, this one` : name,
+            badge(alive ? 'alive' : 'silent', alive ? 'good' : 'bad'),
+            `${span(silentSeconds)} ago`,
+            held(name) || 'nothing',
+          ],
+        })),
+        'None.',
+      ),
+    ),
   ]
 }
 
@@ -155,6 +184,7 @@ export const health: Screen = {
         '',
       ),
     ),
+    ...daemons(seen),
     accounts(seen),
     section(
       'Turned away',

@@ -5,6 +5,7 @@ import type { Status } from './status.js'
 
 export function gaugesOf({ mints, fees, relayer, minter, history, ...status }: Status): Readings {
   const ageOf = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, status.now - at))
+  const here = status.daemons?.find((daemon) => daemon.here)
   return {
     svc_ready: status.ready ? 1 : 0,
     svc_issuance_paused: status.issuance === 'paused' ? 1 : 0,
@@ -30,6 +31,12 @@ export function gaugesOf({ mints, fees, relayer, minter, history, ...status }: S
     svc_addresses_ready: status.addresses.ready,
     svc_clock_skew_seconds: status.chain.clockSkewSeconds,
     svc_journal_disk_free_bytes: status.journal?.freeBytes,
+    svc_daemons: status.daemons?.filter(({ alive }) => alive).length,
+    svc_lease_term: status.leases?.map(({ name, term }) => ({ labels: { lease: name }, value: term })),
+    svc_lease_held: status.leases?.map(({ name, holder }) => ({
+      labels: { lease: name },
+      value: holder !== undefined && holder === here?.name ? 1 : 0,
+    })),
     svc_history_failed: history && (history.failed ? 1 : 0),
   }
 }

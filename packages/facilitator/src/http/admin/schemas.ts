@@ -232,6 +232,31 @@ export const status = named(
       })
       .optional()
       .describe('absent when no payment history is attached'),
+    daemons: z
+      .array(
+        z.looseObject({
+          name: z.string(),
+          here: z.boolean().describe('the one that answers'),
+          alive: z.boolean(),
+          silentSeconds: count.describe('since its last sign of life'),
+        }),
+      )
+      .optional()
+      .describe('the daemons that share this ledger; absent without storage.url'),
+    leases: z
+      .array(
+        z.looseObject({
+          name: z
+            .string()
+            .describe(
+              '`work`: who sends, follows the token and mints; `send:` and an account: who sends from that one',
+            ),
+          term: count.describe('grows with each holder'),
+          holder: z.string().optional().describe('the daemon that holds it; absent while none does'),
+        }),
+      )
+      .optional()
+      .describe('which daemon does what; absent without storage.url'),
     journal: z
       .looseObject({
         records: count.describe('events of the ledger'),

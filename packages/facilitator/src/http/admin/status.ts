@@ -11,6 +11,7 @@ import type { OwedBooks } from '../../payment/owed.js'
 import type { Clock } from '../../payment/ports.js'
 import type { FeeControl } from '../../payment/sweep/control.js'
 import type { EngineFigures } from '../../store/engine/engine.js'
+import type { Fleet } from '../../store/ports/fleet.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
 import type { ClockWatch } from '../health/clock-watch.js'
 import type { DiskSpace } from '../health/disk-space.js'
@@ -52,6 +53,8 @@ export type StatusDeps = {
   readonly telemetry: Pick<Telemetry, 'spent'>
   readonly probe: Pick<ChainProbe, 'last'>
   readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>
+  /** Absent for a ledger that no other daemon can reach. */
+  readonly fleet: (() => Promise<Fleet>) | undefined
   readonly journalFigures: () => EngineFigures | undefined
   /** Undefined when no payment history is attached. */
   readonly historyStats: () => HistoryFileStats | undefined
@@ -85,6 +88,7 @@ export async function viewStatus(deps: StatusDeps) {
     addresses: { ready: deps.addresses.ready(), target: deps.addresses.target },
     ...viewAccounts(deps),
     history: deps.historyStats(),
+    ...(await deps.fleet?.()),
     journal: journal && { ...journal, freeBytes: await deps.diskSpace() },
   }
 }

@@ -6,6 +6,7 @@ import { notRun, type PostgresServer, startPostgres } from '../../../../../test/
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
+import type { Fleet } from '../ports/fleet.js'
 
 describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
   let server: PostgresServer
@@ -74,6 +75,16 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       expect(sending).toHaveLength(1)
       const [idle, other] = daemons.filter((daemon) => !sending.includes(daemon))
       if (!idle || !other) throw new Error('three daemons')
+      const status = (await idle.admin('/status')) as Pick<Fleet, 'daemons' | 'leases'>
+      expect(status.daemons.filter(({ alive }) => alive)).toHaveLength(3)
+      expect(status.daemons.filter(({ here }) => here)).toHaveLength(1)
+      const worker = status.leases.find(({ name }) => name === 'work')?.holder
+      // One of the others.
+      expect(status.daemons.find(({ name }) => name === worker)).toMatchObject({ alive: true, here: false })
+      const metrics = await fetch(`${idle.url}/admin/metrics`, {
+        headers: { authorization: `Bearer ${net.adminToken}` },
+      })
+      expect(await metrics.text()).toMatch(/^svc_daemons 3$[^]*^svc_lease_held\{lease="work"\} 0$/m)
       const offer = await idle.challenge()
       const permit = bodyOf(offer, await net.permitFor(offer, payer))
       expect(await other.post('/verify', permit)).toMatchObject({ isValid: true })
