@@ -257,9 +257,11 @@ function* useGrants(
   holder: string | undefined,
 ): Step<void> {
   for (const nonce of nonces) {
-    if (holder !== undefined) yield* endHold(context, nonce, holder)
     const { payment } = (yield* context.rows.payment(nonce)) ?? {}
-    if (payment && !payment.granted) yield* context.record({ event: 'grant_used', challengeNonce: nonce })
+    // Callers name all grants that are not recorded yet, so most of them are by now.
+    if (!payment || payment.granted) continue
+    if (holder !== undefined) yield* endHold(context, nonce, holder)
+    yield* context.record({ event: 'grant_used', challengeNonce: nonce })
   }
 }
 
