@@ -84,7 +84,9 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       const metrics = await fetch(`${idle.url}/admin/metrics`, {
         headers: { authorization: `Bearer ${net.adminToken}` },
       })
-      expect(await metrics.text()).toMatch(/^svc_daemons 3$[^]*^svc_lease_held\{lease="work"\} 0$/m)
+      expect((await metrics.text()).split('\n')).toEqual(
+        expect.arrayContaining(['svc_daemons 3', 'svc_lease_held{lease="work"} 0']),
+      )
       const offer = await idle.challenge()
       const permit = bodyOf(offer, await net.permitFor(offer, payer))
       expect(await other.post('/verify', permit)).toMatchObject({ isValid: true })
