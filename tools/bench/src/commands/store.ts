@@ -13,6 +13,7 @@ import { getContractAddress, hexToBytes } from 'viem'
 import { percentile } from '../comparison/figures.js'
 import { askAll, exportAll, slowest } from '../processes/history-asker.js'
 import { type LedgerRun, runLedger } from '../processes/ledger-load.js'
+import { type BenchServer, type ServerFigures, startServer } from '../processes/postgres.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
 
 /** Time for the pool of addresses to be filled and for idle threads to end. */
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     payments: { type: 'string', default: '100000' },
     starts: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '7' },
+    postgres: { type: 'boolean', default: false },
   },
 })
 
@@ -51,19 +53,53 @@ const environment = {
   HISTORY_PROVIDER_ADDRESS: provider.address,
 }
 
-async function measureLedger(atOnce: number): Promise<void> {
+/** By turns, where there is a server: the machine is as busy for the one as for the other. */
+async function measureLedger(atOnce: number, server: BenchServer | undefined): Promise<void> {
   const runs: LedgerRun[] = []
+  const onServer: (LedgerRun & { readonly figures: ServerFigures; readonly bytes: number })[] = []
+  const plan = { payments: paymentsEach * atOnce, atOnce }
   for (let i = 0; i < Number(values.rounds); i++) {
     const folder = mkdtempSync(join(directory, 'ledger-'))
-    runs.push(await runLedger(join(folder, 'journal.jsonl'), { payments: paymentsEach * atOnce, atOnce }))
+    runs.push(await runLedger(join(folder, 'journal.jsonl'), plan))
+    rmSync(join(folder, 'history.jsonl'))
+    if (server) {
+      const name = `ledger_${atOnce}_${i}`
+      const database = await server.create(name)
+      const [before, empty] = [await server.figures(), await server.bytesOf(name)]
+      const run = await runLedger(join(folder, 'server.jsonl'), { ...plan, database })
+      const after = await server.figures()
+      const figures = {
+        statements: after.statements - before.statements,
+        transactions: after.transactions - before.transactions,
+        walBytes: after.walBytes - before.walBytes,
+        cpuMs: after.cpuMs - before.cpuMs,
+      }
+      onServer.push({ ...run, figures, bytes: (await server.bytesOf(name)) - empty })
+    }
     rmSync(folder, { recursive: true })
   }
+  tellRuns(server ? 'SQLite' : 'ledger', atOnce, runs)
+  if (onServer.length === 0) return
+  tellRuns('PostgreSQL', atOnce, onServer)
+  const each = (figure: (run: (typeof onServer)[number]) => number) =>
+    median(onServer.map((run) => figure(run) / run.payments))
+  say(
+    `    of a payment on the server: ${each(({ figures }) => figures.statements).toFixed(1)} statements, ` +
+      `${each(({ figures }) => figures.transactions).toFixed(2)} transactions, ` +
+      `${(each(({ figures }) => figures.walBytes) / 1000).toFixed(1)} KB of WAL, ${(each(({ bytes }) => bytes) / 1000).toFixed(1)} KB of tables, ` +
+      `${each(({ figures }) => figures.cpuMs).toFixed(2)} ms of its processor`,
+  )
+  const ratio = median(onServer.map((run, i) => perSecond(run) / perSecond(runs[i] ?? run)))
+  say(`    PostgreSQL takes ${ratio.toFixed(2)} times the payments of SQLite in the same rounds`)
+}
+
+function tellRuns(engine: string, atOnce: number, runs: readonly LedgerRun[]): void {
   const rates = runs.map(perSecond)
   const stepsMs = runs.flatMap((run) => run.stepsMs)
   const [p50, p99] = [percentile(stepsMs, 0.5).toFixed(1), percentile(stepsMs, 0.99).toFixed(0)]
   const each = rates.map((rate) => rate.toFixed(0)).join(', ')
   say(
-    `  ${`${atOnce}`.padStart(3)} at once: ${median(rates).toFixed(0).padStart(4)} payments/s, step p50 ${p50} ms, p99 ${p99} ms  (${each})`,
+    `  ${engine.padEnd(10)} ${`${atOnce}`.padStart(3)} at once: ${median(rates).toFixed(0).padStart(4)} payments/s, step p50 ${p50} ms, p99 ${p99} ms, ${median(runs.map(({ cpuMs: spent, payments }) => spent / payments)).toFixed(2)} ms of processor a payment  (${each})`,
   )
 }
 
@@ -162,8 +198,14 @@ async function askDaemon(): Promise<void> {
 try {
   if (Number(values.rounds) > 0) {
     say('the ledger with a history, without a chain; a step is an issue, an acceptance or a mint')
-    await measureLedger(8)
-    await measureLedger(100)
+    const server = values.postgres ? await startServer() : undefined
+    try {
+      await measureLedger(1, server)
+      await measureLedger(8, server)
+      await measureLedger(100, server)
+    } finally {
+      await server?.close()
+    }
   }
   if (Number(values.payments) > 0) {
     await fill()

@@ -10,6 +10,8 @@ export type LedgerRun = {
   readonly seconds: number
   /** Times of the steps that the history tells: issued, accepted, finalized. */
   readonly stepsMs: readonly number[]
+  /** Processor time of this process. */
+  readonly cpuMs: number
 }
 
 type Ledger = Awaited<ReturnType<typeof openStorage>>['ledger']
@@ -36,7 +38,7 @@ export type LedgerParties = {
   readonly seed: Uint8Array
 }
 
-const configOf = ({ token, treasury }: LedgerParties, journal: string) =>
+const configOf = ({ token, treasury }: LedgerParties, journal: string, database: string | undefined) =>
   parseConfig(`profile = 'local'
 [network]
 rpc_url = 'http://127.0.0.1:1'
@@ -48,10 +50,16 @@ verifier = '${hex(20)}'
 hub = '${hex(20)}'
 [settlement]
 treasury = '${treasury}'
-journal = '${journal}'
+journal = '${database === undefined ? journal : 'none'}'
 [listen]
 [daemon]
-`)
+${
+  database === undefined
+    ? ''
+    : `[storage]
+url = '${database}'
+`
+}`)
 
 const anybody = (): LedgerParties => ({
   token: hex(20),
@@ -66,11 +74,16 @@ const anybody = (): LedgerParties => ({
  */
 export async function runLedger(
   journal: string,
-  plan: { readonly payments: number; readonly atOnce: number },
+  plan: {
+    readonly payments: number
+    readonly atOnce: number
+    /** A PostgreSQL database instead of the journal. */
+    readonly database?: string
+  },
   parties = anybody(),
 ): Promise<LedgerRun> {
   const storage = await openStorage({
-    config: configOf(parties, journal),
+    config: configOf(parties, journal, plan.database),
     clock,
     log(event) {
       if (event.event === 'journal.failed') throw event.err
@@ -98,9 +111,16 @@ export async function runLedger(
     for (const paid of unminted) await mint(ledger, timed, paid)
   }
   const startedAt = performance.now()
+  const cpu = process.cpuUsage()
   await Promise.all(Array.from({ length: plan.atOnce }, payOn))
   await storage.close()
-  return { payments: plan.payments, seconds: (performance.now() - startedAt) / 1000, stepsMs }
+  const { user, system } = process.cpuUsage(cpu)
+  return {
+    payments: plan.payments,
+    seconds: (performance.now() - startedAt) / 1000,
+    stepsMs,
+    cpuMs: (user + system) / 1000,
+  }
 }
 
 /** The steps of a payment whose payer sends the burn itself. */
