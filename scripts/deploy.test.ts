@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { exitCodes } from '../packages/daemon/src/exit-codes.js'
 import { daemonNodeFlags } from '../packages/devnet/src/network/services.js'
 import { listFiles, readText, root } from './source-files.js'
@@ -107,5 +108,86 @@ describe('deploy/Containerfile', () => {
     for (const line of instructions.filter((each) => /^FROM node/.test(each))) {
       expect(line).toContain(`node:${major}-`)
     }
+  })
+})
+
+describe('deploy/compose.yaml', () => {
+  type Service = Readonly<Record<string, unknown>> & {
+    readonly depends_on?: object
+    readonly volumes?: string[]
+  }
+  type Compose = Readonly<Record<'services' | 'networks' | 'volumes' | 'secrets', Record<string, Service>>>
+  const text = readText('deploy/compose.yaml')
+  const { services, networks, volumes, secrets } = parse(text, { merge: true }) as Compose
+  const ours = ['facilitator-a', 'facilitator-b', 'indexer']
+
+  it('runs two facilitators that differ in nothing, a database, an indexer and a proxy', () => {
+    expect(Object.keys(services).sort()).toEqual([...ours, 'postgres', 'proxy'].sort())
+    expect(services['facilitator-a']).toEqual(services['facilitator-b'])
+    expect(services['facilitator-a']).toMatchObject({ build: { dockerfile: 'deploy/Containerfile' } })
+  })
+
+  it.each(ours)('keeps %s from writing outside its volume, and from gaining rights', (name) => {
+    expect(services[name]).toMatchObject({
+      image: 'svc-facilitator',
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges'],
+      restart: 'unless-stopped',
+      stop_grace_period: '30s',
+    })
+  })
+
+  it('names only what is declared, and what the image has', () => {
+    for (const { depends_on = {}, networks: joined = [], volumes: mounted = [] } of Object.values(services)) {
+      const needed = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on)
+      for (const name of needed) expect(services).toHaveProperty(name)
+      const names = Array.isArray(joined) ? joined : Object.keys(Object(joined))
+      for (const name of names) expect(networks).toHaveProperty(name)
+      for (const mount of mounted.filter((each) => !each.startsWith('.'))) {
+        expect(volumes).toHaveProperty(mount.split(':')[0] ?? '')
+      }
+    }
+    const [, command] = (services.indexer?.entrypoint ?? []) as string[]
+    expect(existsSync(join(root, command ?? ''))).toBe(true)
+    expect(readText('deploy/Containerfile')).toContain('packages/indexer/bin packages/indexer/bin')
+  })
+
+  it('lets only the proxy be reached from outside, and the database by nobody else', () => {
+    expect(Object.keys(services).filter((name) => services[name]?.ports)).toEqual(['proxy'])
+    expect(services.postgres?.networks).toEqual(['inside'])
+    expect(networks.inside).toMatchObject({ internal: true })
+  })
+
+  it('holds no secret', () => {
+    expect(text).not.toMatch(/0x[0-9a-f]{8}|SVC_\w*(?:PK|TOKEN|PASSWORD)|POSTGRES_PASSWORD:/i)
+    expect(secrets).toEqual({ 'postgres-password': { file: 'postgres-password' } })
+  })
+
+  it('gives what the server was told before anybody hears of it', () => {
+    expect(services.postgres?.command).toEqual(expect.arrayContaining(['fsync=on', 'synchronous_commit=on']))
+  })
+})
+
+describe('deploy/Caddyfile', () => {
+  const text = readText('deploy/Caddyfile')
+  const words = (directive: string) =>
+    (new RegExp(`^\\s*${directive} (.*?)(?: \\{)?$`, 'm').exec(text)?.[1] ?? '').split(' ')
+
+  it('is in balance, and sends callers to the two facilitators alone', () => {
+    expect(text.split(/\{(?!\$)/).length).toBe(text.replaceAll(/\{\$\w+\}/g, '').split('}').length)
+    expect(words('reverse_proxy')).toEqual(['facilitator-a:4032', 'facilitator-b:4032'])
+  })
+
+  it('passes every public endpoint, and nothing of the administrative surface', () => {
+    const { paths } = JSON.parse(readText('docs/reference/openapi.json')) as { paths: Record<string, object> }
+    const passed = words('@public path')
+    const isPassed = (path: string) =>
+      passed.some((each) => (each.endsWith('/*') ? path.startsWith(each.slice(0, -1)) : each === path))
+    for (const path of Object.keys(paths)) {
+      if (path === '/openapi.json') continue
+      expect([path, isPassed(path)]).toEqual([path, !path.startsWith('/admin')])
+    }
+    expect(isPassed('/metrics')).toBe(false)
   })
 })

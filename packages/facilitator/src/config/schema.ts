@@ -466,7 +466,7 @@ const configSchema = z.object({
       databaseUrl,
       '"postgres://svc@db.example/svc"',
       'A PostgreSQL database, which then holds everything that must not be lost; `settlement.journal` must be `"none"`. ' +
-        'One daemon writes it at a time. The password comes from `SVC_STORAGE_PASSWORD`; `check` warns when the URL has ' +
+        'Any number of daemons may share it. The password comes from `SVC_STORAGE_PASSWORD`; `check` warns when the URL has ' +
         'one, because readers of the file can see it.',
     ),
   }),
