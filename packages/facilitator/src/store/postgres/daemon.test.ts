@@ -3,6 +3,7 @@ import { spareAccounts } from '@svc-zerc20/devnet'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
+import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
@@ -75,8 +76,10 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       expect(sending).toHaveLength(1)
       const [idle, other] = daemons.filter((daemon) => !sending.includes(daemon))
       if (!idle || !other) throw new Error('three daemons')
-      const status = (await idle.admin('/status')) as Pick<Fleet, 'daemons' | 'leases'>
-      expect(status.daemons.filter(({ alive }) => alive)).toHaveLength(3)
+      const status = await until(async () => {
+        const told = (await idle.admin('/status')) as Pick<Fleet, 'daemons' | 'leases'>
+        return told.daemons.filter(({ alive }) => alive).length === 3 && told
+      })
       expect(status.daemons.filter(({ here }) => here)).toHaveLength(1)
       const worker = status.leases.find(({ name }) => name === 'work')?.holder
       // One of the others.
