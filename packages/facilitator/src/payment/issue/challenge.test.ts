@@ -1,7 +1,7 @@
 import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
-import { addressOf, deployment, nonceOf, units } from '../../../test/challenges.js'
+import { addressOf, challengeOf, deployment, nonceOf, units } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createIssueChallenge } from './challenge.js'
 import type { FeeTerms } from './fee.js'
@@ -65,6 +65,13 @@ describe('issueChallenge', () => {
     expect((await issue(units(1n))).ok).toBe(true)
     expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'challenge_limit' })
     expect(taken()).toBe(1)
+  })
+
+  it('an address that another daemon has issued meanwhile is passed over', async () => {
+    const { issue, ledger, taken } = setup({ ready: 4 })
+    for (const seed of [1, 2]) await ledger.issue(challengeOf(seed))
+    expect(await issue(units(1n))).toMatchObject({ ok: true, value: { challengeNonce: nonceOf(3) } })
+    expect(taken()).toBe(3)
   })
 
   it('R-110 without an address it refuses and opens nothing', async () => {

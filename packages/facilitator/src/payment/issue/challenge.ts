@@ -5,6 +5,7 @@ import {
   type FacilitatorApi,
   type Result,
   reject,
+  SvcError,
   toChecksum,
   type UnixSeconds,
   unixSeconds,
@@ -13,13 +14,19 @@ import type { Ledger } from '../ledger-port.js'
 import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
 import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
-import { type QuoteTerms, quote } from './fee.js'
+import { type Quote, type QuoteTerms, quote } from './fee.js'
 
 /**
  * Burns are looked for from this many blocks before the head: the head we saw may be undone, or may never
  * have existed.
  */
 const reorgMarginBlocks = 64n
+
+/**
+ * A daemon that was stopped for a while may find its ready addresses issued by another one, which took it for dead: as many
+ * as it had.
+ */
+const takenAddressesMax = 64
 
 export type IssueChallenge = (
   listPrice: BaseUnits,
@@ -50,6 +57,17 @@ export function createIssueChallenge(deps: {
     if (!quoted.ok) return quoted
     // Checked before an address is taken: at the cap a flood would otherwise use up the proof of work.
     if (await ledger.isFull(asker.key)) return reject('challenge_limit')
+    for (let left = takenAddressesMax; ; left--) {
+      try {
+        return await issueOne(quoted.value, asker)
+      } catch (error) {
+        if (!(error instanceof SvcError && error.code === 'nonce_reused') || left === 0) throw error
+      }
+    }
+  }
+
+  /** Throws `SvcError('nonce_reused')` when another daemon has issued this address. */
+  async function issueOne(price: Quote, asker: Asker): Promise<Result<FacilitatorApi.ChallengeOffer>> {
     const address = await addresses.take(deps.addressWaitMs, asker)
     if (!address) return reject('address_pool_empty')
     if (asker.gone.aborted) {
@@ -57,7 +75,7 @@ export function createIssueChallenge(deps: {
       return reject('address_pool_empty')
     }
 
-    const isRelayed = deployment.helper !== undefined && quoted.value.amount >= deps.relayMinAmount
+    const isRelayed = deployment.helper !== undefined && price.amount >= deps.relayMinAmount
     const issuedAt = unixSeconds(clock)
     const expiresAt = (issuedAt + deps.ttlSeconds) as UnixSeconds
     const challenge: Challenge = {
@@ -67,7 +85,7 @@ export function createIssueChallenge(deps: {
       ...(address.epoch && { epoch: address.epoch }),
       treasury: deployment.treasury,
       ...(asker.seller !== undefined && { seller: asker.seller }),
-      ...quoted.value,
+      ...price,
       issuedAt,
       expiresAt,
       // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
