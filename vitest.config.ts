@@ -30,7 +30,15 @@ const slowestFirst = ['packages', 'e2e', 'circuits', 'chain-engine', 'chain', 'p
 
 /** Files of a minute or so. In its first run on a machine Vitest knows no times, and would begin with the largest files. */
 const longest = [
-  ...['shares-kills.test', 'devnet-command.test', 'next.test', 'kill-points.test', 'journal-lost.test'],
+  ...[
+    'fleet-faults.test',
+    'fleet.test',
+    'shares-kills.test',
+    'devnet-command.test',
+    'next.test',
+    'kill-points.test',
+    'journal-lost.test',
+  ],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
   ...['follow.chain.test', 'root-job.chain.test'],
   ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'pages/dashboard.test'],
@@ -88,7 +96,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'e2e',
-          globalSetup: './scripts/browser.mjs',
+          globalSetup: ['./scripts/browser.mjs', './scripts/postgres.mjs'],
           include: ['test/**/*.test.ts'],
           exclude: ['test/packages/**', ...batchTests, '**/node_modules/**'],
         },

@@ -7,10 +7,16 @@ import { join } from 'node:path'
 import { root, run, setup } from './setup.mjs'
 
 const oftener = {
-  // Kills of the daemon, payments of every kind of fee and mint to finalized, power failures, kills of payers that spend at
-  // once. An hour.
+  // Kills of the daemon, faults of everything around three of them, payments of every kind of fee and mint to finalized,
+  // power failures, kills of payers that spend at once. Two hours.
   crash: {
-    env: { CRASH_KILLS: '500', CRASH_SHARES: '200', POWER_FAILURES: '5000', SPEND_KILLS: '200' },
+    env: {
+      CRASH_KILLS: '500',
+      CRASH_ROUNDS: '500',
+      CRASH_SHARES: '200',
+      POWER_FAILURES: '5000',
+      SPEND_KILLS: '200',
+    },
     files: [
       'test/crash',
       'packages/facilitator/src/store/engine/power-failure',

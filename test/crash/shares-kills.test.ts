@@ -10,13 +10,14 @@ import { type Address, createWalletClient, http, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { expect, it, onTestFailed } from 'vitest'
+import { childrenOf } from '../support/children.js'
 import { lightArtifacts } from '../support/light-artifacts.js'
 import { until } from '../support/until.js'
 import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
 import { expectHistory } from './support/history.js'
-import { childrenOf, createIndexerRuns } from './support/indexer.js'
+import { createIndexerRuns } from './support/indexer.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
-import { seeded } from './support/seeded.js'
+import { drawing, seeded } from './support/seeded.js'
 
 const count = Number(process.env.CRASH_SHARES ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
@@ -40,15 +41,6 @@ const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
 
 const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 60_000, batch_jitter_ms: 0 }
 const mintKinds = [{ mode: 'single' }, batches]
-
-/** Draws without putting back, so that few draws show every choice, and begins again when all were drawn. */
-function drawing<T>(choices: readonly T[], random: () => number): () => T {
-  let left: T[] = []
-  return () => {
-    if (left.length === 0) left = [...choices]
-    return left.splice(Math.floor(random() * left.length), 1)[0] as T
-  }
-}
 
 type Bought = MadePayment & { readonly listPrice: bigint }
 

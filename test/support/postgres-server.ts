@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findPostgres, howToGetPostgres } from '../../scripts/postgres.mjs'
+import { childrenOf } from './children.js'
 
 /** Why tests with a server cannot run here; empty when they can. */
 export const notRun = () => (findPostgres() === undefined ? ` (not run: ${howToGetPostgres})` : '')
@@ -15,7 +16,12 @@ export type PostgresServer = {
   url(database: string): string
   /** Runs statements in a database, and gives what they print. */
   run(statements: string, database?: string): Promise<string>
-  readonly process: ChildProcess
+  readonly port: number
+  /** Ends it as a power failure would, and starts it again on the same folder and port. */
+  restart(): Promise<void>
+  /** Nothing in it runs until it is thawed. Its connections stay. */
+  freeze(): void
+  thaw(): void
   close(): Promise<void>
 }
 
@@ -35,36 +41,65 @@ export async function startPostgres(): Promise<PostgresServer> {
     fsync: 'off',
     max_connections: 500,
   }
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    { ...options, stdio: 'ignore' },
-  )
-  const exited = new Promise((resolve) => server.once('exit', resolve))
+  const args = [
+    '-D',
+    data,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]
   const url = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`
   const run = (statements: string, database = 'postgres') => runStatements(url(database), statements)
-  for (;;) {
-    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
-    const isUp = await run('SELECT 1').catch(() => '')
-    if (isUp === '1') break
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  async function launch(): Promise<ChildProcess> {
+    const launched = spawn(join(bin, 'postgres'), args, { ...options, stdio: 'ignore' })
+    for (;;) {
+      if (launched.exitCode !== null) throw new Error(`postgres ended with ${launched.exitCode}`)
+      const isUp = await run('SELECT 1').catch(() => '')
+      if (isUp === '1') return launched
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  let server = await launch()
+  const signal = (name: NodeJS.Signals) => {
+    // The parent first: it would start a child anew that looks dead.
+    server.kill(name)
+    for (const pid of childrenOf(server.pid ?? 0)) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // The connection of this process has just ended.
+      }
+    }
+  }
+  async function end(): Promise<void> {
+    const exited = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGQUIT')
+    await exited
   }
   return {
     url,
     run,
-    process: server,
+    port,
+    async restart() {
+      await end()
+      server = await launch()
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     async close() {
-      server.kill('SIGQUIT')
-      await exited
+      signal('SIGCONT')
+      await end()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
+/** A test may read a whole ledger. */
+const maxBuffer = 1024 ** 3
+
 /** Runs statements in the database of this address, and gives what they print. */
 export async function runStatements(url: string, statements: string): Promise<string> {
   const args = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statements, url]
-  return (await promisify(execFile)(join(findPostgres() ?? '', 'psql'), args)).stdout.trim()
+  const { stdout } = await promisify(execFile)(join(findPostgres() ?? '', 'psql'), args, { maxBuffer })
+  return stdout.trim()
 }
 
 /** The server refuses to run as root. */

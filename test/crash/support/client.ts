@@ -26,24 +26,29 @@ export type MadePayment = {
   readonly answers: Answer[]
 }
 
-const post = (url: string, body: object) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+const posted = (body: object) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 const asOperator = ({ adminToken }: CrashNetwork) => ({ headers: { authorization: `Bearer ${adminToken}` } })
 
-/** Sends a request as the operator. Returns status and body, or undefined when the daemon is down or dies meanwhile. */
+/**
+ * Sends a request as the operator. Returns status and body, or undefined when the daemon is down, dies meanwhile, or does
+ * not answer in time.
+ */
 export async function ask(
   net: CrashNetwork,
   path: string,
   body?: object,
 ): Promise<{ status: number; body: Record<string, unknown> } | undefined> {
   try {
-    const url = `${net.url()}${path}`
-    const response = await (body ? post(url, body) : fetch(url, asOperator(net)))
+    const request = body ? posted(body) : asOperator(net)
+    const response = await fetch(`${net.url()}${path}`, {
+      ...request,
+      signal: AbortSignal.timeout(net.patience.answerMs),
+    })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   } catch {
     return undefined
@@ -117,5 +122,5 @@ export async function presentUntilAnswered(net: CrashNetwork, payment: MadePayme
 
 async function pause(net: CrashNetwork): Promise<void> {
   if (net.isClosed()) throw new Error('the network is closed')
-  await new Promise((resolve) => setTimeout(resolve, 15))
+  await new Promise((resolve) => setTimeout(resolve, net.patience.pauseMs))
 }

@@ -7,6 +7,8 @@ import type { CrashNetwork } from './network.js'
 
 type Entry = {
   readonly event: string
+  /** Of the event that it tells. */
+  readonly number?: number
   readonly challengeNonce?: string
   readonly challenge?: { readonly nonce: string; readonly payTo: string }
   readonly burn?: { readonly txHash: string; readonly from: string; readonly value: string }
@@ -14,10 +16,20 @@ type Entry = {
 }
 
 /** All turns, in order. */
-function readHistory(path: string): readonly Entry[] {
+export function readHistory(path: string): readonly Entry[] {
   const [bound, ...entries] = recordsIn(readFileSync(path, 'utf8'), 1)
   expect(bound?.event).toBe('history_bound')
   return entries as unknown as Entry[]
+}
+
+/** Whether a reorg left this turn as it is told. */
+function isNotUndone(entry: Entry, i: number, all: readonly Entry[]): boolean {
+  if (entry.event === 'moved' || entry.event === 'demoted') return false
+  if (entry.event !== 'accepted') return true
+  const next = all
+    .slice(i + 1)
+    .find(({ event, challengeNonce }) => challengeNonce === entry.challengeNonce && event !== 'moved')
+  return next?.event !== 'demoted'
 }
 
 const sum = (values: readonly (bigint | undefined)[]) =>
@@ -25,15 +37,16 @@ const sum = (values: readonly (bigint | undefined)[]) =>
 
 /**
  * Every payment has each of its records once, and the records of each payer add up to its burns on the chain. `minted`:
- * all payments are minted, and their mints add up to those of the chain. Call it after an orderly stop, or when nothing
- * more happens.
+ * all payments are minted, and their mints add up to those of the chain. `reorgs`: acceptances may have been taken back,
+ * and burns moved. Call it after an orderly stop, or when nothing more happens.
  */
 export async function expectHistory(
-  net: CrashNetwork,
+  net: Pick<CrashNetwork, 'historyFile' | 'transfers' | 'mints'>,
   payments: readonly MadePayment[],
-  { minted = false } = {},
+  { minted = false, reorgs = false } = {},
 ): Promise<void> {
-  const entries = readHistory(net.historyFile)
+  const told = readHistory(net.historyFile)
+  const entries = reorgs ? told.filter(isNotUndone) : told
   const of = (nonce: string) =>
     entries
       .filter((entry) => (entry.challengeNonce ?? entry.challenge?.nonce) === nonce)

@@ -1,5 +1,4 @@
 /** The devnet's indexer, which tests kill and restart with the same address and folder. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startIndexer } from '@svc-zerc20/devnet'
 import { until } from '../../support/until.js'
@@ -27,16 +26,6 @@ export function createIndexerRuns(net: CrashNetwork, { gatherMs }: { readonly ga
       stop = next.stop
     },
     close: () => stop(),
-  }
-}
-
-/** Running child processes. */
-export function childrenOf(pid: number): number[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    return text.split(' ').filter(Boolean).map(Number)
-  } catch {
-    return []
   }
 }
 

@@ -39,17 +39,17 @@ export function createJournalReader(path: string): () => readonly JournalRecord[
   }
 }
 
-/** The journal's facts about one payment. */
+/** The journal's facts about one payment. A reorg takes an acceptance back. */
 export type Recorded = { accepted: number; granted: boolean; late: boolean; txHash?: string }
 
-export function readPayments(path: string): Map<string, Recorded> {
+export function paymentsIn(records: readonly JournalRecord[]): Map<string, Recorded> {
   const payments = new Map<string, Recorded>()
   const of = (nonce: unknown) => {
     const known = payments.get(String(nonce)) ?? { accepted: 0, granted: false, late: false }
     payments.set(String(nonce), known)
     return known
   }
-  for (const record of readJournal(path)) {
+  for (const record of records) {
     const { challengeNonce, challenge, burn } = record as {
       challengeNonce?: string
       challenge?: { nonce: string }
@@ -60,6 +60,7 @@ export function readPayments(path: string): Map<string, Recorded> {
       payment.accepted += 1
       if (burn) payment.txHash = burn.txHash
     }
+    if (record.event === 'payment_demoted') payment.accepted -= 1
     if (record.event === 'grant_used') payment.granted = true
     if (record.event === 'burn_late') payment.late = true
   }

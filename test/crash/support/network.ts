@@ -2,60 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
-import {
-  developmentRoles,
-  facilitatorCommand,
-  type LocalNetworkOptions,
-  startLocalNetwork,
-} from '@svc-zerc20/devnet'
+import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { historyEnvironment } from '../../support/history-environment.js'
-import { startNode } from '../../support/node-process.js'
 import { until } from '../../support/until.js'
 import { createJournalReader } from './journal.js'
+import { createRuns, type RunChanges, runDaemon } from './runs.js'
 
 export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
-
-/** One run of the daemon. */
-export type Run = {
-  readonly pid: number
-  /** Resolves with the daemon's address when it serves. Rejects when it ends before. */
-  readonly ready: Promise<string>
-  /** Exit code or signal, once it has ended. */
-  readonly ended: Promise<string>
-  /** The daemon's whole output so far. */
-  readonly output: () => string
-  signal(signal: NodeJS.Signals): void
-}
-
-/** Changes to the previous run's settings. */
-export type RunChanges = {
-  readonly command?: 'start' | 'check' | 'audit'
-  readonly args?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-}
-
-function runDaemon(configFile: string, { command = 'start', args = [], env = {} }: RunChanges = {}): Run {
-  const { treasury, relayer } = developmentRoles
-  const daemon = startNode([facilitatorCommand, command, '--config', configFile, ...args], {
-    SVC_TREASURY_PK: treasury.privateKey,
-    SVC_RELAYER_PK: relayer.privateKey,
-    ...env,
-  })
-  const output = () => daemon.output.stdout + daemon.output.stderr
-  const ended = daemon.ended.then(({ how }) => how)
-  const ready = new Promise<string>((resolve, reject) => {
-    daemon.onOutput(() => {
-      const url = /"event":"facilitator\.ready","url":"([^"]+)"/.exec(daemon.output.stdout)?.[1]
-      if (url !== undefined) resolve(url)
-    })
-    void ended.then((how) => reject(new Error(`the daemon ended with ${how}: ${output()}`)))
-  })
-  ready.catch(() => undefined)
-  return { pid: daemon.pid, ready, ended, output, signal: daemon.signal }
-}
 
 export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
   const local = await startLocalNetwork({ powBits: 1, ...options })
@@ -68,15 +24,32 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
   const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
   const firstPid = local.pids.facilitator
   const records = createJournalReader(journal)
-  let url = local.facilitatorUrl
   let isClosed = false
-  let run: Run = {
-    pid: firstPid,
-    ready: Promise.resolve(url),
-    ended: local.daemonEnded,
-    output: () => readFileSync(join(directory, 'facilitator.log'), 'utf8'),
-    signal: (signal) => process.kill(firstPid, signal),
-  }
+  let isFirstEnded = false
+  void local.daemonEnded.then(() => {
+    isFirstEnded = true
+  })
+  // Every run but the first has a payment history, which begins with what the first one left in the journal.
+  const settings = ({ command, env, ...changes }: RunChanges = {}) => ({
+    ...changes,
+    ...(command && { command }),
+    env: {
+      SVC_ADMIN_TOKEN: local.adminToken,
+      ...(command === undefined ? historyEnvironment(historyFile) : {}),
+      ...env,
+    },
+  })
+  const runs = createRuns(configFile, settings, {
+    url: local.facilitatorUrl,
+    run: {
+      pid: firstPid,
+      ready: Promise.resolve(local.facilitatorUrl),
+      ended: local.daemonEnded,
+      output: () => readFileSync(join(directory, 'facilitator.log'), 'utf8'),
+      // The number of a process that has ended may be another one's by now.
+      signal: (signal) => void (isFirstEnded || process.kill(firstPid, signal)),
+    },
+  })
 
   return {
     ...local,
@@ -84,48 +57,26 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
     client,
     journal,
     historyFile,
-    url: () => url,
-    run: () => run,
+    ...runs,
+    /** How long a client waits for an answer, and until it asks again. */
+    patience: { answerMs: 600_000, pauseMs: 15 },
     /** True when no further run will start, so that waiting callers can stop. */
     isClosed: () => isClosed,
 
-    /**
-     * Starts another run on the same journal, without waiting until it serves. Every run but the first has a payment
-     * history, which begins with what the first one left in the journal.
-     */
-    launch(changes?: RunChanges): Run {
-      const history = changes?.command === undefined ? historyEnvironment(historyFile) : {}
-      const env = { SVC_ADMIN_TOKEN: local.adminToken, ...history, ...changes?.env }
-      run = runDaemon(configFile, { ...changes, env })
-      run.ready.then(
-        (at) => {
-          url = at
-        },
-        () => undefined,
-      )
-      return run
-    },
-    async restart(changes?: RunChanges): Promise<void> {
-      url = await this.launch(changes).ready
-    },
-    async kill(): Promise<void> {
-      run.signal('SIGKILL')
-      await run.ended
-    },
-    async stop(): Promise<void> {
-      run.signal('SIGTERM')
-      await run.ended
-    },
     /** Starts the daemon once more, and compares its books with the chain. Throws with every difference. */
     async audit(): Promise<void> {
-      await this.restart()
+      await runs.restart()
+      await this.auditAt(runs.url())
+      await runs.stop()
+    },
+    /** Compares the books of a daemon that runs with the chain. */
+    async auditAt(url: string): Promise<void> {
       // Otherwise the newest blocks would be left out.
       await chain.request('hardhat_mine', ['0x40'])
       const env = { SVC_ADMIN_TOKEN: local.adminToken }
       const audit = runDaemon(configFile, { command: 'audit', args: ['--url', url], env })
       const how = await audit.ended
       if (how !== '0') throw new Error(`the audit ended with ${how}: ${audit.output()}`)
-      await this.stop()
     },
 
     records,
@@ -196,8 +147,7 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
 
     async close(): Promise<void> {
       isClosed = true
-      run.signal('SIGKILL')
-      await run.ended
+      await runs.kill()
       await local.close()
     },
   }

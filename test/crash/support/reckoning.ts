@@ -1,7 +1,7 @@
 /** Compares chain, journal and every client's answers at the end of a test. */
 import { expect } from 'vitest'
 import { type MadePayment, present, type SettleBody } from './client.js'
-import { readPayments } from './journal.js'
+import { paymentsIn } from './journal.js'
 import type { CrashNetwork } from './network.js'
 
 const isAnswer = (answer: MadePayment['answers'][number]): answer is SettleBody => answer !== 'none'
@@ -28,7 +28,7 @@ export async function expectAgreement(
 ): Promise<void> {
   const transfers = await net.transfers()
   const relayed = await net.relayedBurns()
-  const recorded = readPayments(net.journal)
+  const recorded = paymentsIn(net.records())
   for (const payment of payments) {
     const { challengeNonce, payTo, amount } = payment.offer
     const burns = transfers.filter(({ args }) => args.to?.toLowerCase() === payTo.toLowerCase())
@@ -71,7 +71,7 @@ export async function expectGrantsAreRemembered(
   net: CrashNetwork,
   payments: readonly MadePayment[],
 ): Promise<number> {
-  const before = readPayments(net.journal)
+  const before = paymentsIn(net.records())
   let open = 0
   for (const payment of payments) {
     const again = { ...payment, answers: [] }

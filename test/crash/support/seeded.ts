@@ -8,3 +8,12 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Draws without putting back, so that few draws show every choice, and begins again when all were drawn. */
+export function drawing<T>(choices: readonly T[], random: () => number): () => T {
+  let left: T[] = []
+  return () => {
+    if (left.length === 0) left = [...choices]
+    return left.splice(Math.floor(random() * left.length), 1)[0] as T
+  }
+}

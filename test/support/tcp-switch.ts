@@ -1,0 +1,61 @@
+/** A wire from a program to a server on loopback, which a test cuts, freezes or takes away. */
+import { connect, createServer, type Socket } from 'node:net'
+
+/**
+ * - `open`: everything passes
+ * - `frozen`: nothing passes, and nothing is lost: what was sent meanwhile arrives late
+ * - `refused`: new connections are closed at once, and there are no others
+ */
+export type WireState = 'open' | 'frozen' | 'refused'
+
+export type TcpSwitch = {
+  readonly port: number
+  turn(state: WireState): void
+  /** Closes every connection. New ones are made as before. */
+  cut(): void
+  close(): Promise<void>
+}
+
+export async function startTcpSwitch(targetPort: number): Promise<TcpSwitch> {
+  const host = '127.0.0.1'
+  let state: WireState = 'open'
+  const sockets = new Set<Socket>()
+
+  function join(from: Socket, to: Socket): void {
+    sockets.add(from)
+    from.setNoDelay(true)
+    from.on('data', (bytes) => void to.write(bytes))
+    from.on('error', () => undefined)
+    from.on('end', () => to.end())
+    from.on('close', () => {
+      sockets.delete(from)
+      to.destroy()
+    })
+    if (state === 'frozen') from.pause()
+  }
+
+  const server = createServer((near) => {
+    if (state === 'refused') return void near.destroy()
+    const far = connect(targetPort, host)
+    join(near, far)
+    join(far, near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as { port: number }).port,
+    turn(to) {
+      state = to
+      if (state === 'refused') cut()
+      for (const socket of sockets) state === 'frozen' ? socket.pause() : socket.resume()
+    },
+    cut,
+    async close() {
+      cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
