@@ -62,8 +62,11 @@ export const inEther = (wei: string | bigint): string => `${inShort(wei, 18)} ET
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const inYear = new Intl.DateTimeFormat(undefined, {
-  ...{ month: 'short', day: 'numeric' },
-  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit' },
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
 })
 
 export const utcOf = (at: number): string =>

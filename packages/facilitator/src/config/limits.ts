@@ -56,6 +56,8 @@ export const limits = {
   grantHoldMs: 30_000,
   /** What another daemon does is looked for this often, beside its hints. */
   sharedPollMs: 250,
+  /** What others do in this time is looked at together. */
+  sharedGatherMs: 15,
   /** Pause before a claim is taken up again whose burn broke off. */
   handOverRetryMs: 5_000,
   /** Failures of one kind are one log line per window. */

@@ -57,6 +57,8 @@ export type Ledger = {
   issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
   /** Takes the same time for minted and unminted payments: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
+  /** Those of these payments that there are, in any order. */
+  findTogether(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
    * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
    * claims with one permit nonce of one payer. With `means`, a permit is claimed only while they cover it

@@ -29,8 +29,11 @@ export type Back = {
   readonly finalization: Finalization
   readonly following: Following
   readonly fees: FeesSide
-  /** Takes up what the last holder of the lease left, before anything new is signed. */
-  resume(): Promise<void>
+  /**
+   * Takes up what the last holder of the leases left, before anything new is signed. The ledger may be an older copy that
+   * was accepted: then the chain may know more transactions than it.
+   */
+  resume(ledger: { readonly isAccepted: boolean }): Promise<void>
   startLoops(): void
   /** Stops retries and loops. Resolves when nothing is under way. */
   drain(): Promise<void>
@@ -89,8 +92,7 @@ export async function createBack(
     following,
     fees,
 
-    async resume() {
-      const isAccepted = storage.isCopy
+    async resume({ isAccepted }) {
       const worker = work && minter
       await assertAccountsKnown({ storage: sendStorage, relayer, isShared, minter: worker, isAccepted })
       const account = isShared ? relayer.address : undefined

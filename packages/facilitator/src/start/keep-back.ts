@@ -32,8 +32,10 @@ export async function keepBack(deps: {
   /** The account that sends burns here. */
   readonly account: Address
   readonly make: (held: HeldLeases) => Promise<Back>
-  /** The ledger must be put right first, which only the one that works may do. */
+  /** The ledger must be put right before anything else, which only the one that works may do. */
   readonly isCopy: boolean
+  /** The same, found out later. */
+  readonly isOld: () => boolean
   /** Puts a copy right. */
   readonly acceptCopy: () => Promise<void>
   readonly clock: Clock
@@ -64,9 +66,9 @@ export async function keepBack(deps: {
   }
 
   held = deps.isCopy ? await takeAll() : await takeMore(held)
-  if (held.work) await deps.acceptCopy()
+  if (deps.isCopy) await deps.acceptCopy()
   let back = await make(held)
-  if (held.send) await back.resume()
+  if (held.send) await back.resume({ isAccepted: deps.isCopy })
 
   function tell(before: Held): void {
     const { send, work } = held
@@ -77,14 +79,14 @@ export async function keepBack(deps: {
   }
 
   /** Puts the back of the moment away, and goes on with one that has these leases. */
-  async function change(next: Held): Promise<void> {
+  async function change(next: Held, isAccepted: boolean): Promise<void> {
     const before = { back, held }
     held = {}
     // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
     before.back.close()
     void before.back.drain().catch((err) => log({ event: 'work.failed', err }))
     back = await make(next)
-    if (next.send) await back.resume()
+    if (next.send) await back.resume({ isAccepted })
     held = next
     back.startLoops()
     tell(before.held)
@@ -92,8 +94,10 @@ export async function keepBack(deps: {
 
   async function look(): Promise<void> {
     const next = await takeMore(held)
-    if (next.send === held.send && next.work === held.work) return
-    await change(next).catch(async (error) => {
+    const isOld = deps.isOld() && next.work !== undefined
+    if (next.send === held.send && next.work === held.work && !isOld) return
+    if (isOld) await deps.acceptCopy()
+    await change(next, isOld).catch(async (error) => {
       // Another daemon may fare better, and so may this one later.
       held = {}
       await Promise.all([next.send?.release(), next.work?.release()])

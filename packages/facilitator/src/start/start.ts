@@ -67,7 +67,10 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     onError,
   })
-  const news = createNews(storage.store.hints, clock, limits.sharedPollMs)
+  const news = createNews(storage.store.hints, clock, {
+    everyMs: limits.sharedPollMs,
+    gatherMs: limits.sharedGatherMs,
+  })
   const burns = createSharedBurns({
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),
     ledger: storage.ledger,
@@ -80,6 +83,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     account: chainSide.relayer,
     make: (held) => createBack(parts, flow, news, held),
     isCopy: storage.isCopy,
+    isOld: () => storage.store.isOld?.() ?? false,
     acceptCopy: () => acceptCopy(storage, rpc, log),
     clock,
     log,

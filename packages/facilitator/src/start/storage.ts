@@ -129,11 +129,10 @@ async function attachHistory(
  * Asks the chain how far the doubt reaches: a burn up to its newest block may have been granted behind the copy.
  */
 export async function acceptCopy(
-  storage: Pick<OpenLedger, 'isCopy' | 'acceptCopy'>,
+  storage: Pick<OpenLedger, 'acceptCopy'>,
   rpc: JsonRpc,
   log: Log,
 ): Promise<void> {
-  if (!storage.isCopy) return
   const head = await readHead(rpc)
   await storage.acceptCopy(head)
   log({ event: 'journal.copy_accepted', block: `${head}` })

@@ -21,6 +21,7 @@ import type { Rows } from './rows/rows.js'
 import {
   addSigned,
   endCarried,
+  forgetPermit,
   forgetSlot,
   keepHolder,
   letGoDeep,
@@ -205,8 +206,8 @@ function* keepBytes({ claim, challenge }: Payment, burn: Burn, keep: KeepSigned)
   if (!claim?.permit) return
   const { nonce } = challenge
   const block = Number(burn.blockNumber)
-  const isCarried = yield* keepHolder(nonce, burn.txHash, block)
-  if (!isCarried) yield sql`DELETE FROM permit WHERE nonce = ${key(nonce)}`
+  yield* keepHolder(nonce, burn.txHash, block)
+  yield* forgetPermit(nonce)
   yield* letGoDeep(block - keep.blocks)
 }
 

@@ -2,7 +2,7 @@
  * A group of steps as one step, for either engine: each is decided and applied behind the one before it, in one
  * transaction. Nobody hears of any of them before the transaction is durable.
  */
-import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { apply, type KeepSigned } from './apply.js'
 import type { LedgerEvent } from './events.js'
 import { type Fence, leaseLost } from './lease.js'
@@ -52,6 +52,12 @@ export type Request = {
 export type Reply = { readonly value: unknown } | { readonly error: unknown }
 
 export type GroupSettings = { readonly steps: StepSettings; readonly keepSigned: KeepSigned }
+
+/** The payments that these requests name, in the order of the requests. */
+export const noncesIn = (requests: readonly Request[]): readonly ChallengeNonce[] => {
+  const isNonce = (arg: unknown): arg is ChallengeNonce => typeof arg === 'string' && arg.length === 66
+  return [...new Set(requests.flatMap(({ args }) => args.flat().filter(isNonce)))]
+}
 
 /**
  * Runs the steps behind the event with the number `applied`. Throws when the whole group must be taken back: then

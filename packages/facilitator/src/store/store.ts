@@ -25,6 +25,8 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
     ...args: StepArgs<Name>
   ): Promise<StepResult<Name>>
   ask<T>(question: Step<T>): Promise<T>
+  /** The database lost what this daemon was told, or another one: it must be accepted as a copy before anything else. */
+  isOld?(): boolean
   /** Hears that another daemon may have changed something. Absent where there can be none. */
   readonly hints?: Hints
   figures(): EngineFigures

@@ -78,7 +78,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()
-      await acceptCopy(storage, rpc, log)
+      if (storage.isCopy) await acceptCopy(storage, rpc, log)
       await assertAccountsKnown({ storage, relayer, isShared, minter, isAccepted: storage.isCopy })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []

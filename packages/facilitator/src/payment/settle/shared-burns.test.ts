@@ -19,7 +19,7 @@ async function claimed() {
     return () => undefined
   }
   // So long that only a hint ends the wait.
-  const news = createNews(hints, clock, 3_600_000)
+  const news = createNews(hints, clock, { everyMs: 3_600_000, gatherMs: 0 })
   const burns = createSharedBurns({ here: () => undefined, ledger, news, clock })
   return { ledger, burns, hint: () => hint(), clock }
 }
@@ -58,7 +58,7 @@ describe('burns of another daemon', () => {
 
   it('are found by polling when no hint comes', async () => {
     const { ledger, clock } = await claimed()
-    const news = createNews(undefined, clock, 5)
+    const news = createNews(undefined, clock, { everyMs: 5, gatherMs: 0 })
     const burns = createSharedBurns({ here: () => undefined, ledger, news, clock })
     const end = burns.watch(nonce, 60_000)
     await ledger.accept(nonce, burnOf(1))

@@ -5,6 +5,7 @@
 import { type ChallengeNonce, inTime } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock } from '../ports.js'
+import type { Payment } from '../records.js'
 import type { Burns } from './burns.js'
 import type { BurnEnd } from './run-burn.js'
 
@@ -14,14 +15,14 @@ export type SettleBurns = Pick<Burns, 'start' | 'watch' | 'isUnderWay'>
 export type News = {
   /** How often there was news. To be asked before one looks. */
   seen(): number
-  /** Waits until there is more, or for a while: hints may get lost. */
-  since(seen: number, signal: AbortSignal): Promise<void>
+  /** Waits until there is more, or for a while: hints may get lost. Much news at once is waited for once. */
+  since(seen: number, signal?: AbortSignal): Promise<void>
 }
 
 export function createNews(
   hints: ((listener: () => void) => () => void) | undefined,
   clock: Pick<Clock, 'sleep'>,
-  everyMs: number,
+  { everyMs, gatherMs }: { readonly everyMs: number; readonly gatherMs: number },
 ): News {
   let count = 0
   let next = new AbortController()
@@ -33,7 +34,10 @@ export function createNews(
   return {
     seen: () => count,
     async since(seen, signal) {
-      if (count === seen) await clock.sleep(everyMs, AbortSignal.any([signal, next.signal]))
+      if (count === seen) {
+        await clock.sleep(everyMs, signal ? AbortSignal.any([signal, next.signal]) : next.signal)
+      }
+      if (!signal?.aborted) await clock.sleep(gatherMs, signal)
     },
   }
 }
@@ -41,45 +45,81 @@ export function createNews(
 export function createSharedBurns(deps: {
   /** The burns of this daemon. Undefined while another one sends. */
   readonly here: () => SettleBurns | undefined
-  readonly ledger: Pick<Ledger, 'find'>
+  readonly ledger: Pick<Ledger, 'findTogether'>
   readonly news: News
   readonly clock: Clock
 }): SettleBurns {
-  const { here, ledger, news, clock } = deps
-
-  async function endElsewhere(nonce: ChallengeNonce, signal: AbortSignal): Promise<BurnEnd> {
-    for (;;) {
-      const seen = news.seen()
-      const payment = await ledger.find(nonce)
-      if (payment?.accepted) return { kind: 'accepted' }
-      if (!payment?.claim && payment?.released) {
-        const { reason, message, txHash } = payment.released
-        return { kind: 'failed', rejection: { ok: false, reason, message }, ...(txHash && { txHash }) }
-      }
-      if (signal.aborted) throw signal.reason
-      await news.since(seen, signal)
-    }
-  }
-
-  async function watchElsewhere(nonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> {
-    const waited = new AbortController()
-    const ended = endElsewhere(nonce, waited.signal)
-    try {
-      return await inTime(ended, boundMs, clock)
-    } finally {
-      // Nobody waits for it any more, whichever way it ends.
-      ended.catch(() => undefined)
-      waited.abort()
-    }
-  }
-
+  const { here, clock } = deps
+  const elsewhere = createElsewhere(deps)
   return {
     start: (challenge, payload, verdict) => here()?.start(challenge, payload, verdict),
     watch: (nonce, boundMs) => {
       const burns = here()
-      return burns ? burns.watch(nonce, boundMs) : watchElsewhere(nonce, boundMs)
+      return burns ? burns.watch(nonce, boundMs) : inTime(elsewhere(nonce, boundMs), boundMs, clock)
     },
     /** Another daemon takes up every claim by itself. */
     isUnderWay: (nonce) => here()?.isUnderWay(nonce) ?? true,
   }
+}
+
+/** Waits for the ends of burns that other daemons send, and asks for all of them at once. */
+function createElsewhere({
+  ledger,
+  news,
+  clock,
+}: Pick<Parameters<typeof createSharedBurns>[0], 'ledger' | 'news' | 'clock'>): (
+  nonce: ChallengeNonce,
+  boundMs: number,
+) => Promise<BurnEnd | 'late'> {
+  type Waiter = { readonly untilMs: number; end(end: BurnEnd | 'late'): void; fail(error: unknown): void }
+  const waiters = new Map<ChallengeNonce, Set<Waiter>>()
+  let isLooking = false
+
+  async function look(): Promise<void> {
+    for (const payment of await ledger.findTogether([...waiters.keys()])) {
+      const end = endOf(payment)
+      const { nonce } = payment.challenge
+      if (!end) continue
+      for (const waiter of waiters.get(nonce) ?? []) waiter.end(end)
+      waiters.delete(nonce)
+    }
+    for (const [nonce, those] of waiters) {
+      for (const waiter of those) {
+        if (clock.now() < waiter.untilMs) continue
+        waiter.end('late')
+        those.delete(waiter)
+      }
+      if (those.size === 0) waiters.delete(nonce)
+    }
+  }
+
+  async function keepLooking(): Promise<void> {
+    isLooking = true
+    try {
+      while (waiters.size > 0) {
+        const seen = news.seen()
+        await look()
+        await news.since(seen)
+      }
+    } catch (error) {
+      for (const those of waiters.values()) for (const waiter of those) waiter.fail(error)
+      waiters.clear()
+    } finally {
+      isLooking = false
+    }
+  }
+
+  return (nonce, boundMs) =>
+    new Promise((end, fail) => {
+      const those = waiters.get(nonce) ?? new Set()
+      waiters.set(nonce, those.add({ untilMs: clock.now() + boundMs, end, fail }))
+      if (!isLooking) void keepLooking()
+    })
+}
+
+function endOf({ accepted, claim, released }: Payment): BurnEnd | undefined {
+  if (accepted) return { kind: 'accepted' }
+  if (claim || !released) return undefined
+  const { reason, message, txHash } = released
+  return { kind: 'failed', rejection: { ok: false, reason, message }, ...(txHash && { txHash }) }
 }

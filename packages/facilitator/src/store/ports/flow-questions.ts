@@ -20,7 +20,7 @@ import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
-import { allOf, first, hexOf, key, type Step, sql } from '../sql.js'
+import { allOf, first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { livingSenders } from '../steps/sender-leases.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
@@ -29,6 +29,11 @@ import { sumColumns, sumIn } from '../units.js'
 export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
   const row = yield* first(sql`SELECT record FROM payment WHERE nonce = ${key(nonce)}`)
   return row && decode<Payment>(row.record)
+}
+
+export function* findPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
+  const rows = yield sql`SELECT record FROM payment WHERE nonce IN ${list(nonces.map(key))}`
+  return rows.map(({ record }) => decode<Payment>(record))
 }
 
 /** Where a leaf stands among those that await their mint. */

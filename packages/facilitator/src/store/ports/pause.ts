@@ -1,7 +1,7 @@
 /** The operator's pause of issuance, as the store has it. */
 import type { Pause, PauseMemory } from '../../payment/issue/issuance.js'
 import type { Clock } from '../../payment/ports.js'
-import { readSetting } from '../steps/operator-steps.js'
+import { readSetting } from '../rows/rows.js'
 import type { Store } from '../store.js'
 
 const name = 'pause'

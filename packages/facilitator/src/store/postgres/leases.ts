@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { limits } from '../../config/limits.js'
 import { systemRandom } from '../../system.js'
 import type { Lease, Leases } from '../lease.js'
-import { first, type Step, sql } from '../sql.js'
+import { first, type Row, type Step, sql } from '../sql.js'
 import type { Client } from './client.js'
 import { type InLedger, inLedger } from './transaction.js'
 
@@ -19,13 +19,21 @@ export type PostgresLeases = Leases & {
 
 export function createLeases(
   client: Client,
-  on: { readonly succeeded: () => void; readonly failed: (err: unknown) => void },
+  on: {
+    /** Looks at the ledger with every renewal. */
+    readonly look: (ledger: Row) => Step<unknown>
+    readonly succeeded: () => void
+    readonly failed: (err: unknown) => void
+  },
 ): PostgresLeases {
   const holder = holderName()
   const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
 
   async function renew(): Promise<void> {
-    const { value: names } = await inLedger(client, ({ applied }) => renewed(holder, applied))
+    const { value: names } = await inLedger(client, function* (ledger) {
+      yield* on.look(ledger)
+      return yield* renewed(holder, ledger.applied)
+    })
     for (const [name, { losing }] of held) {
       if (names.has(name)) continue
       held.delete(name)
@@ -75,11 +83,14 @@ function* renewed(holder: string, applied: number): InLedger<ReadonlySet<string>
   return { value: new Set(rows.map(({ name }): string => name)), applied }
 }
 
-/** A new holder has a new term, and so has one that never heard that it holds the lease. */
+/**
+ * A new holder has a new term, and so has one that never heard that it holds the lease. It is also the time, so that a
+ * server that lost the last terms gives none of them again.
+ */
 function* taken(name: string, holder: string, applied: number): InLedger<number | undefined> {
   const row = yield* first(sql`
-    INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, 1, ${nowMs} + ${limits.leaseMs})
-    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, term = lease.term + 1, until_ms = excluded.until_ms
+    INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, ${nowMs}, ${nowMs} + ${limits.leaseMs})
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, term = GREATEST(lease.term + 1, excluded.term), until_ms = excluded.until_ms
       WHERE lease.until_ms < ${nowMs} OR lease.holder = excluded.holder
     RETURNING term`)
   return { value: row?.term, applied }

@@ -1,9 +1,11 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
-import { SvcError } from '@svc-zerc20/protocol'
-import { asOneStep, type GroupSettings, type Reply, type Request } from '../group.js'
+import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { asOneStep, type GroupSettings, noncesIn, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
+import { leavesOf } from '../rows/leaf-rows.js'
+import { paymentsOf } from '../rows/payment-rows.js'
 import { createRows } from '../rows/rows.js'
-import { type Row, sql } from '../sql.js'
+import { type Query, type Row, type Step, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
@@ -23,6 +25,16 @@ const hintChannel = 'svc_ledger'
 /** Without rows of its own, so that nobody waits for its answer. */
 const hint = sql`NOTIFY svc_ledger`
 
+/** Lists of any length have few texts this way, for each of which the server keeps a plan. The last value is repeated. */
+function inFewTexts({ text, values }: Query): Query {
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  const more = length - values.length
+  return {
+    text: text.replace(/\?(?=\))/, `?${', ?'.repeat(more)}`),
+    values: [...values, ...Array.from({ length: more }, () => values.at(-1) ?? null)],
+  }
+}
+
 /** Throws `SvcError('journal_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, onFailure, waitMs, isAccepted = false } = options
@@ -32,7 +44,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
     const writer = createWriter(client, health, options.settings, ledger?.applied)
-    const leases = createLeases(client, health)
+    const leases = createLeases(client, { ...health, look: writer.look })
     const hints = await client.listen(hintChannel)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
@@ -45,6 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       id: ledger?.id,
       report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
       isCopy: ledger?.state === 'copy' || isAccepted,
+      isOld: writer.isOld,
       leases,
       hints,
       run(request) {
@@ -72,6 +85,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     throw error
   }
 }
+
+const lostEvents = () =>
+  old(
+    'the database lacks events that a daemon was told are durable: a standby took over too early',
+    'storage.url',
+  )
 
 const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
@@ -103,26 +122,51 @@ function createWriter(
 ) {
   let applied = newest
   let syncs = 0
+  let isOld = false
 
-  function* inGroup(ledger: Row, requests: readonly Request[]): InLedger<readonly Reply[]> {
-    // A standby that took over may lack what we were told is durable.
-    if (ledger.applied < applied)
-      throw old(`the database ends at event ${ledger.applied}, and there were ${applied}`, 'storage.url')
+  /**
+   * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's state,
+   * and nothing is believed until the one that works has accepted the database as a copy.
+   */
+  function* look(ledger: Row): Step<boolean> {
+    const lacks = ledger.applied < applied
+    if (lacks) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
+    applied = ledger.applied
+    const before = isOld
+    isOld = lacks || ledger.state === 'copy'
+    if (isOld && !before) health.failed(unwritable(lostEvents()))
+    return isOld
+  }
+
+  function* inGroup(
+    ledger: Row,
+    requests: readonly Request[],
+    nonces: readonly ChallengeNonce[],
+    [payments = [], leaves = []]: readonly (readonly Row[])[],
+  ): InLedger<readonly Reply[]> {
+    if ((yield* look(ledger)) && requests.some(({ name }) => name !== 'acceptCopy')) {
+      return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied: ledger.applied }
+    }
     const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
-    const group = yield* asOneStep(requests, {
-      applied: ledger.applied,
-      settings,
-      rows: createRows(),
-      shared,
-    })
+    const rows = createRows()
+    rows.preload(nonces, payments, leaves)
+    const group = yield* asOneStep(requests, { applied: ledger.applied, settings, rows, shared })
     // Delivered with the commit.
     if (group.applied > ledger.applied) yield hint
     return { value: group.replies, applied: group.applied }
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
-    const done = await inLedger(client, (ledger) => inGroup(ledger, requests))
-    health.succeeded()
+    const nonces = noncesIn(requests)
+    const done = await inLedger(
+      client,
+      (ledger, asked) => inGroup(ledger, requests, nonces, asked),
+      nonces.length === 0 ? [] : [paymentsOf(nonces), leavesOf(nonces)].map(inFewTexts),
+    )
+    if (!isOld || requests.every(({ name }) => name === 'acceptCopy')) {
+      isOld = false
+      health.succeeded()
+    }
     applied = done.applied
     syncs += 1
     return done.value
@@ -146,6 +190,8 @@ function createWriter(
 
   return {
     run,
+    look,
+    isOld: () => isOld,
     figures: () => ({ records: applied, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }

@@ -49,10 +49,13 @@ export type InLedger<T> = Step<Done<T>>
  */
 export const inLedger = <T>(
   client: Pick<Client, 'write' | 'migrations'>,
-  work: (ledger: Row) => InLedger<T>,
+  work: (ledger: Row, asked: readonly (readonly Row[])[]) => InLedger<T>,
+  /** Questions whose answers the work needs. They travel with the beginning. */
+  questions: readonly Query[] = [],
 ): Promise<Done<T>> =>
-  inTransaction(client, [locked, leased], async (send, opened) => {
+  inTransaction(client, [locked, leased, ...questions], async (send, opened) => {
     const [ledger, lease] = opened.map(([row]) => row)
+    const asked = opened.slice(2)
     if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
     assertMayWrite(ledger.writers_from, client.migrations)
     assertHere(ledger.state, 'storage.url')
@@ -64,7 +67,7 @@ export const inLedger = <T>(
       )
     }
     const sent: Promise<unknown>[] = []
-    const done = await runStep(work({ ...ledger, ...lease }), send, sent).catch(async (error) => {
+    const done = await runStep(work({ ...ledger, ...lease }, asked), send, sent).catch(async (error) => {
       // The change that failed says more than the question behind it.
       await Promise.all(sent)
       throw error

@@ -2,7 +2,18 @@
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { amountOf, payerOf, timeOf } from '../../payment/listing.js'
 import type { AddressEpoch, Payment } from '../../payment/records.js'
-import { first, key, optionalKey, places, type Query, type Step, sql, type Value } from '../sql.js'
+import {
+  first,
+  key,
+  list,
+  optionalKey,
+  places,
+  type Query,
+  type Row,
+  type Step,
+  sql,
+  type Value,
+} from '../sql.js'
 import { decode, encode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 
@@ -32,9 +43,14 @@ export function epochIn(column: string): AddressEpoch {
 export type PaymentRow = { readonly id: number; readonly payment: Payment }
 
 export function* loadPayment(nonce: ChallengeNonce): Step<PaymentRow | undefined> {
-  const row = yield* first(sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`)
-  return row && { id: row.id, payment: decode<Payment>(row.record) }
+  const row = yield* first(paymentsOf([nonce]))
+  return row && paymentIn(row)
 }
+
+export const paymentsOf = (nonces: readonly ChallengeNonce[]): Query =>
+  sql`SELECT id, record FROM payment WHERE nonce IN ${list(nonces.map(key))}`
+
+export const paymentIn = ({ id, record }: Row): PaymentRow => ({ id, payment: decode<Payment>(record) })
 
 /** The columns that questions ask by, and that change. */
 function columnsOf(payment: Payment): Readonly<Record<string, Value>> {

@@ -5,10 +5,11 @@
 import { type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
 import type { Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
-import { first, type Step, sql } from '../sql.js'
+import { first, hexOf, type Row, type Step, sql } from '../sql.js'
+import { decode } from '../stored.js'
 import { unitsColumn } from '../units.js'
-import { type LeafRows, loadLeaves, saveLeaves } from './leaf-rows.js'
-import { insertPayment, loadPayment, type PaymentRow, updatePayment } from './payment-rows.js'
+import { type LeafRows, leafRowsIn, loadLeaves, saveLeaves } from './leaf-rows.js'
+import { insertPayment, loadPayment, type PaymentRow, paymentIn, updatePayment } from './payment-rows.js'
 
 export type Rows = {
   payment(nonce: ChallengeNonce): Step<PaymentRow | undefined>
@@ -18,14 +19,23 @@ export type Rows = {
   saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
   /** Adds to the fees of accepted payments. */
   addFee(amount: bigint): Step<void>
+  /** The time of doubt, if the ledger went on with an older copy. */
+  doubt(): Step<Doubt | undefined>
+  /** Remembers the payments with these nonces as they stand in rows that were read before. */
+  preload(nonces: readonly ChallengeNonce[], payments: readonly Row[], leaves: readonly Row[]): void
   forgetAll(): void
 }
+
+/** The time of doubt: payments up to this number, and burns up to this block. */
+export type Doubt = { readonly payment: number; readonly block: number }
+export const doubtSetting = 'doubt'
 
 const rowsMax = 5_000
 
 export function createRows(): Rows {
   let payments = createBoundedMap<ChallengeNonce, PaymentRow>(rowsMax)
   let fees: bigint | undefined
+  let doubt: Doubt | 'none' | undefined
   let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
   return {
@@ -63,12 +73,29 @@ export function createRows(): Rows {
       fees += amount
       yield sql`UPDATE ledger SET fees = ${unitsColumn(fees)}`
     },
+    *doubt() {
+      doubt ??= (yield* readSetting<Doubt>(doubtSetting)) ?? 'none'
+      return doubt === 'none' ? undefined : doubt
+    },
+    preload(nonces, paymentRows, leafRows) {
+      for (const row of paymentRows) remember(paymentIn(row))
+      for (const nonce of nonces) {
+        const own = leafRows.filter((row) => hexOf(row.nonce) === nonce)
+        leaves.set(nonce, leafRowsIn(own))
+      }
+    },
     forgetAll() {
       fees = undefined
+      doubt = undefined
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)
     },
   }
+}
+
+export function* readSetting<T>(name: string): Step<T | undefined> {
+  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
+  return row && decode<{ setting: T }>(row.record).setting
 }
 
 /** The fees of all payments that are accepted. */

@@ -52,16 +52,12 @@ export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void>
 /** Below every block, so that `letGoDeep` takes it. */
 const noBlock = -(2 ** 40)
 
-/**
- * Of the slots that carry this payment, only the one whose transaction holds the accepted burn is needed any more. False
- * when none carries it.
- */
-export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<boolean> {
-  const kept = yield sql`
+/** Of the slots that carry this payment, only the one whose transaction holds the accepted burn is needed any more. */
+export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<void> {
+  yield sql`
     UPDATE carried SET accepted_block =
       CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(holder)}) THEN CAST(${block} AS BIGINT) ELSE CAST(${noBlock} AS BIGINT) END
-    WHERE nonce = ${key(nonce)} AND ${isOf('burn')} RETURNING slot`
-  return kept.length > 0
+    WHERE nonce = ${key(nonce)} AND ${isOf('burn')}`
 }
 
 /** A reorg took the accepted burn: it is under way again. */
@@ -71,11 +67,21 @@ export function* takeBack(nonce: ChallengeNonce): Step<void> {
 
 /** Lets go of accepted burns at this block and below, and of the permits that would send them again. */
 export function* letGoDeep(block: number): Step<void> {
-  const gone = yield sql`DELETE FROM carried WHERE accepted_block <= ${block} RETURNING slot, nonce`
-  if (gone.length === 0) return
-  yield* forgetEmpty(gone)
+  const isDeep = sql`accepted_block <= ${block}`
+  const isCarriedElse = sql`(accepted_block IS NULL OR accepted_block > ${block})`
   yield sql`
-    DELETE FROM permit WHERE nonce IN ${list(gone.map(({ nonce }) => Buffer.from(nonce)))}
+    DELETE FROM permit WHERE nonce IN (SELECT nonce FROM carried WHERE ${isDeep})
+      AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = permit.nonce AND ${isOf('burn')} AND ${isCarriedElse})`
+  yield sql`
+    DELETE FROM signed WHERE slot IN (SELECT slot FROM carried WHERE ${isDeep})
+      AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot AND ${isCarriedElse})`
+  yield sql`DELETE FROM carried WHERE ${isDeep}`
+}
+
+/** Forgets the permit of a payment that no transaction with a burn carries. */
+export function* forgetPermit(nonce: ChallengeNonce): Step<void> {
+  yield sql`
+    DELETE FROM permit WHERE nonce = ${key(nonce)}
       AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = permit.nonce AND ${isOf('burn')})`
 }
 

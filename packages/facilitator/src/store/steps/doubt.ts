@@ -6,19 +6,18 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn } from '../../payment/records.js'
 import type { PaymentRow } from '../rows/payment-rows.js'
+import { type Doubt, doubtSetting } from '../rows/rows.js'
 import { first, hexOf, type Step, sql } from '../sql.js'
-import { readSetting } from './operator-steps.js'
 import type { StepContext } from './step-context.js'
 
-/** The time of doubt: payments up to this number, and burns up to this block. */
-export type Doubt = { readonly payment: number; readonly block: number }
-
-const setting = 'doubt'
-
 /** Whether the burn may have been granted behind the copy. */
-export function* isDoubtful({ id, payment }: PaymentRow, { blockNumber }: Burn): Step<boolean> {
+export function* isDoubtful(
+  { rows }: Pick<StepContext, 'rows'>,
+  { id, payment }: PaymentRow,
+  { blockNumber }: Burn,
+): Step<boolean> {
   if (payment.granted) return false
-  const doubt = yield* readSetting<Doubt>(setting)
+  const doubt = yield* rows.doubt()
   return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
 }
 
@@ -27,7 +26,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   const newest = yield* first(sql`SELECT COALESCE(max(id), 0) AS id FROM payment`)
   yield* context.record({
     event: 'setting_changed',
-    name: setting,
+    name: doubtSetting,
     setting: { payment: newest?.id, block: head } satisfies Doubt,
   })
   // Whoever paid before the copy may have been served behind it.

@@ -81,8 +81,3 @@ export function* readHistoryEnd(file: string): Step<HistoryEnd | undefined> {
 export function* readyAddresses(): Step<readonly ReadyAddress[]> {
   return (yield sql`SELECT record FROM ready ORDER BY id`).map(({ record }) => decode<ReadyAddress>(record))
 }
-
-export function* readSetting<T>(name: string): Step<T | undefined> {
-  const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
-  return row && decode<{ setting: T }>(row.record).setting
-}

@@ -163,7 +163,7 @@ function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<
   const { payment } = row ?? {}
   if (payment?.accepted) return 'already_accepted'
   if (!row || !payment?.claim) return 'not_claimed'
-  if (yield* isDoubtful(row, burn)) {
+  if (yield* isDoubtful(context, row, burn)) {
     yield* recordLate(context, payment.challenge, burn, 'unrecorded')
     return 'not_claimed'
   }

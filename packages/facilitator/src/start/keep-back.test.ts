@@ -1,0 +1,135 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { movableClock } from '../../../../test/support/clocks.js'
+import { until } from '../../../../test/support/until.js'
+import { addressOf } from '../../test/challenges.js'
+import type { Lease, Leases } from '../store/lease.js'
+import type { LogEvent } from '../telemetry/events.js'
+import type { Back, HeldLeases } from './back.js'
+import { keepBack } from './keep-back.js'
+
+const account = addressOf(0xb1)
+
+/** Leases that the test gives and takes away. */
+function createLeases() {
+  const free = new Set<string>()
+  const losing = new Map<string, AbortController>()
+  let term = 0
+  const leases: Leases = {
+    holder: 'this test',
+    async take(name) {
+      if (!free.delete(name)) return undefined
+      const controller = new AbortController()
+      losing.set(name, controller)
+      term += 1
+      const lease: Lease = {
+        fence: { name, term },
+        lost: controller.signal,
+        release: async () => void free.add(name),
+      }
+      return lease
+    },
+  }
+  return {
+    leases,
+    offer: (name: string) => free.add(name),
+    takeAway: (name: string) => losing.get(name)?.abort(),
+  }
+}
+
+async function setup(offered: readonly string[], { isCopy = false, failures = 0 } = {}) {
+  const { leases, offer, takeAway } = createLeases()
+  for (const name of offered) offer(name)
+  const done: string[] = []
+  const events: LogEvent['event'][] = []
+  let left = failures
+  let isOld = false
+  const make = async ({ send, work }: HeldLeases): Promise<Back> => {
+    const name = [send && 'sends', work && 'works'].filter(Boolean).join(' and ') || 'rests'
+    return {
+      resume: async ({ isAccepted }: { isAccepted: boolean }) => {
+        if (left-- > 0) throw new Error('the node is away')
+        done.push(`${name}${isAccepted ? ' on a copy' : ''}`)
+      },
+      startLoops: () => undefined,
+      drain: async () => undefined,
+      close: () => done.push(`no longer ${name}`),
+    } as unknown as Back
+  }
+  const keeper = await keepBack({
+    leases,
+    account,
+    make,
+    isCopy,
+    isOld: () => isOld,
+    acceptCopy: async () => {
+      isOld = false
+      done.push('accepted a copy')
+    },
+    clock: movableClock(),
+    log: ({ event }) => void events.push(event),
+  })
+  keeper.start()
+  onTestFinished(() => keeper.drain().then(keeper.close))
+  return {
+    keeper,
+    done,
+    events,
+    offer,
+    takeAway,
+    growOld: () => {
+      isOld = true
+    },
+  }
+}
+
+const send = `send ${account}`
+
+describe('the back of a daemon', () => {
+  it('does everything when everything is free', async () => {
+    const { keeper, done, events } = await setup([send, 'work'])
+    expect(done).toEqual(['sends and works'])
+    expect([keeper.isSending(), keeper.isWorking()]).toEqual([true, true])
+    expect(events).toEqual(['sending.taken', 'work.taken'])
+  })
+
+  it('rests while others do it, and takes each lease up once it is free', async () => {
+    const { keeper, done, offer } = await setup([])
+    expect([keeper.isSending(), keeper.isWorking()]).toEqual([false, false])
+    // The work alone is left to somebody who sends.
+    offer('work')
+    offer(send)
+    await until(async () => keeper.isWorking())
+    expect(done).toEqual(['no longer rests', 'sends and works'])
+  })
+
+  it('puts down what it lost, and goes on with what is left', async () => {
+    const { keeper, done, events, takeAway } = await setup([send, 'work'])
+    takeAway('work')
+    await until(async () => done.length === 3)
+    expect(done).toEqual(['sends and works', 'no longer sends and works', 'sends'])
+    expect(keeper.isWorking()).toBe(false)
+    takeAway(send)
+    await until(async () => events.includes('sending.lost'))
+    expect(keeper.isSending()).toBe(false)
+    expect(events).toEqual(['sending.taken', 'work.taken', 'work.lost', 'sending.lost'])
+  })
+
+  it('tries again when it could not take the work up', async () => {
+    const { keeper, done, offer } = await setup([], { failures: 2 })
+    offer(send)
+    await until(async () => keeper.isSending())
+    expect(done.at(-1)).toBe('sends')
+  })
+
+  it('accepts a copy before anything else, also one that turns out to be one later', async () => {
+    const { done, growOld } = await setup([send, 'work'], { isCopy: true })
+    expect(done).toEqual(['accepted a copy', 'sends and works on a copy'])
+    growOld()
+    await until(async () => done.length === 5)
+    expect(done.slice(2)).toEqual([
+      'accepted a copy',
+      'no longer sends and works',
+      'sends and works on a copy',
+    ])
+  })
+})
