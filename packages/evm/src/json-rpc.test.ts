@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callAll, createJsonRpc, quantityOf, resultOf } from './json-rpc.js'
 
 type Sent = { id: number; method: string; params: unknown[] }
@@ -13,7 +13,7 @@ afterEach(async () => {
 /** A fake node with scripted answers, on a free port. */
 async function startNode(
   answer: (sent: Sent[], response: ServerResponse, request: IncomingMessage) => void,
-  { host = '127.0.0.1', login = '', timeoutMs = 30_000 } = {},
+  { host = '127.0.0.1', login = '' } = {},
 ) {
   const bodies: unknown[] = []
   const server = createServer(async (request, response) => {
@@ -27,7 +27,7 @@ async function startNode(
   const { port } = server.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host
   const url = `http://${login}${shown}:${port}/rpc?key=k`
-  const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax: 10_000 })
+  const rpc = createJsonRpc({ url, timeoutMs: 30_000, answerBytesMax: 10_000 })
   closers.push(() => {
     rpc.close()
     server.closeAllConnections()
@@ -130,9 +130,33 @@ describe('a round trip that fails', () => {
     await expect(rpc.batch(calls(2))).rejects.toMatchObject({ name: 'SvcError', code: 'rpc_unreachable' })
   })
 
-  it('is given up after its bound when no answer comes', async () => {
-    const { rpc } = await startNode(() => undefined, { timeoutMs: 20 })
-    await expect(rpc.batch(calls(1))).rejects.toMatchObject({ code: 'rpc_unreachable' })
+  const silent: [string, (sent: Sent[], response: ServerResponse) => void][] = [
+    ['no answer comes', () => undefined],
+    ['an answer begins and does not end', (_, response) => void response.write('[{"id":1')],
+  ]
+  it.each(silent)('is given up after its bound when %s', async (_what, answer) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    closers.push(() => vi.useRealTimers())
+    let connection: IncomingMessage['socket'] | undefined
+    const { rpc, bodies } = await startNode((sent, response, request) => {
+      connection = request.socket
+      answer(sent, response)
+    })
+    const given = expect(rpc.batch(calls(1))).rejects.toMatchObject({ code: 'rpc_unreachable' })
+    await vi.waitUntil(() => bodies.length > 0)
+    vi.advanceTimersByTime(30_000)
+    await given
+    await vi.waitUntil(() => connection?.destroyed)
+  })
+
+  it('leaves no timer behind, and neither does a good one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    closers.push(() => vi.useRealTimers())
+    for (const [, answer] of [...broken, ['', answering(({ id }) => ({ id, result: id }))] as const]) {
+      const { rpc } = await startNode(answer)
+      await rpc.batch(calls(2)).catch(() => undefined)
+      expect(vi.getTimerCount()).toBe(0)
+    }
   })
 
   it('ends at once when the client is closed', async () => {

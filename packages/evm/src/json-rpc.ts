@@ -36,41 +36,46 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
   const unreachable = (why: string, cause?: unknown) =>
     new SvcError('rpc_unreachable', `the RPC at ${url.host} ${why}`, { cause })
 
+  // The length of the body is added by the request, which gets it in one piece.
+  const options = {
+    protocol: url.protocol,
+    hostname,
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    agent,
+    headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+  }
+
   function post(body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       if (isClosed) throw unreachable('is not asked any more: the client was closed')
-      const request = transport.request(
-        {
-          protocol: url.protocol,
-          hostname,
-          port: url.port,
-          path: `${url.pathname}${url.search}`,
-          method: 'POST',
-          agent,
-          headers: {
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(body),
-            ...(authorization && { authorization }),
-          },
-          signal: AbortSignal.timeout(deps.timeoutMs),
-        },
-        (response) => {
-          const chunks: Buffer[] = []
-          let bytes = 0
-          response.on('data', (chunk: Buffer) => {
-            bytes += chunk.length
-            if (bytes > deps.answerBytesMax) response.destroy(unreachable('answered too much'))
-            else chunks.push(chunk)
-          })
-          response.on('error', (cause) => reject(unreachable('broke off', cause)))
-          response.on('end', () => {
-            const { statusCode } = response
-            if (!answeringStatuses.has(statusCode)) reject(unreachable(`answered with status ${statusCode}`))
-            else resolve(Buffer.concat(chunks).toString('utf8'))
-          })
-        },
-      )
-      request.on('error', (cause) => reject(unreachable('did not answer', cause)))
+      const request = transport.request(options, (response) => {
+        const chunks: Buffer[] = []
+        let bytes = 0
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > deps.answerBytesMax) response.destroy(unreachable('answered too much'))
+          else chunks.push(chunk)
+        })
+        response.on('error', (cause) => fail('broke off', cause))
+        response.on('end', () => {
+          clearTimeout(bound)
+          const { statusCode } = response
+          if (!answeringStatuses.has(statusCode)) reject(unreachable(`answered with status ${statusCode}`))
+          else resolve(Buffer.concat(chunks).toString('utf8'))
+        })
+      })
+      const fail = (why: string, cause?: unknown) => {
+        clearTimeout(bound)
+        reject(unreachable(why, cause))
+      }
+      // A timer that is cleared costs less than a signal, which cannot be: each would fire long after its answer came.
+      const bound = setTimeout(() => {
+        fail(`did not answer within ${deps.timeoutMs} ms`)
+        request.destroy()
+      }, deps.timeoutMs)
+      request.on('error', (cause) => fail('did not answer', cause))
       request.end(body)
     })
   }
