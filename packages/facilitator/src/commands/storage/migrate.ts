@@ -38,7 +38,8 @@ export function told(
   known = migrations,
 ): string {
   const newest = versionBehind(known)
-  if (done === undefined) return `${setting}: no tables are there yet; version ${newest} is made\n`
+  if (done === undefined)
+    return `${setting}: no tables are there yet; version ${newest} ${isDryRun ? 'would be' : 'is'} made\n`
   if (done.length === 0) return `${setting}: the tables have version ${newest}; nothing is to be done\n`
   const lines = done.map(({ what, statements, isAdditive }, i) => {
     const version = newest - done.length + 1 + i
