@@ -20,7 +20,7 @@ export type Daemon = {
 }
 
 /** Waits until the daemon listens; throws when it ends before. */
-async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
+export async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
   const daemon = startCommand(['start', '--config', file], env)
   let early: Ended | undefined
   void daemon.ended.then((ended) => {

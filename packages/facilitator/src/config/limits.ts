@@ -202,6 +202,11 @@ export const limits = {
   mintsPerRoundMax: 16,
   /** Mints beyond those being proved that may be under way. */
   mintsAheadMax: 2,
+  /** Proofs that are offered to other daemons of the ledger, and how long one is waited for that somebody has taken. */
+  proofsOfferedMax: 8,
+  proofElsewhereMsMax: 900_000,
+  /** Pause before a daemon asks again for a proof that it waits for, or for one that it may make. */
+  proofPollMs: 500,
   /** Searches for the transaction of a mint before the payment is recorded without one. */
   mintReadsMax: 3,
   /** A round waits this many periods for the block of a mint, but at least `mintWaitMinMs`. */

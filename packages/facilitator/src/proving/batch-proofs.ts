@@ -5,52 +5,69 @@ import type { Address } from '@svc-zerc20/protocol'
 import { batchCircuit, batchRange, batchWithdrawInput } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
 import type { EpochLeaf } from '../payment/epochs/epoch.js'
-import type { BatchPorts } from '../payment/epochs/ports.js'
+import type { Batch, BatchPorts } from '../payment/epochs/ports.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
-import type { BurnSecretsOf } from './burn-secrets.js'
-import type { MerklePaths } from './paths.js'
-import { askProver, type MintProver, notDerived } from './proofs.js'
+import { askProver, type MintProver, notDerived, type Witness, type WitnessSources } from './proofs.js'
 
-export function createBatchProofs(deps: {
-  /** Secrets of burns are derived here, and kept nowhere. */
-  readonly secretsOf: BurnSecretsOf
-  readonly paths: MerklePaths
-  readonly prover: MintProver
-  readonly verifier: Address
-  /** Ceiling for one batch. Unused gas is not paid. */
-  readonly batchGas: bigint
-}): Pick<BatchPorts, 'prove' | 'rangeOf'> {
-  /** A burn with its secret and its path. */
-  async function locate({ challenge, burn }: EpochLeaf, root: ProvedRoot, signal: AbortSignal) {
-    const { secret, payTo } = deps.secretsOf(challenge)
+/** The burns of a batch with their secrets and paths. */
+export async function batchWitness(
+  { secretsOf, paths }: WitnessSources,
+  { leaves, ...range }: Batch,
+  root: ProvedRoot,
+  signal: AbortSignal,
+): Promise<Witness> {
+  async function locate({ challenge, burn }: EpochLeaf) {
+    const { secret, payTo } = secretsOf(challenge)
     // The circuit would refuse this, too, but its error names only a line of the circuit.
     if (payTo() !== challenge.payTo) throw notDerived()
     const { leafIndex, from, value } = burn
     const leaf = { from, to: challenge.payTo, value }
-    const siblings = await deps.paths({ ...leaf, leafIndex }, root, signal)
+    const siblings = await paths({ ...leaf, leafIndex }, root, signal)
     return { ...leaf, secret, siblings, leafIndex: Number(leafIndex) }
   }
 
+  const [first] = leaves
+  assert(first, 'a batch has at least one burn')
+  assert(
+    leaves.every(({ burn }) => burn.value > 0n),
+    'a burn of nothing has no place in a batch',
+  )
+  assert(range.end <= root.size, 'a leaf above the root can still change')
+  const { recipientHash } = secretsOf(first.challenge)
+  const [start, end] = [Number(range.start), Number(range.end)]
+  const burns = []
+  // One after the other: neighbours lie in one stretch of leaves, and an indexer answers for a stretch at a time.
+  for (const leaf of leaves) burns.push(await locate(leaf))
   return {
-    async prove({ leaves, ...range }, root, signal) {
+    circuit: batchCircuit,
+    input: batchWithdrawInput({ root: root.root, recipientHash, start, end, burns }),
+  }
+}
+
+export function createBatchProofs(
+  deps: WitnessSources & {
+    readonly prover: MintProver
+    readonly verifier: Address
+    /** Ceiling for one batch. Unused gas is not paid. */
+    readonly batchGas: bigint
+  },
+): Pick<BatchPorts, 'prove' | 'rangeOf'> {
+  return {
+    async prove(batch, root, signal) {
+      const { leaves, start, end } = batch
+      const { circuit, input } = await batchWitness(deps, batch, root, signal)
       const [first] = leaves
-      assert(first, 'a batch has at least one burn')
-      assert(
-        leaves.every(({ burn }) => burn.value > 0n),
-        'a burn of nothing has no place in a batch',
-      )
-      assert(range.end <= root.size, 'a leaf above the root can still change')
+      assert(first)
       const { recipient, recipientHash } = deps.secretsOf(first.challenge)
-      const [start, end] = [Number(range.start), Number(range.end)]
-      const burns = []
-      // One after the other: neighbours lie in one stretch of leaves, and an indexer answers for a stretch at a time.
-      for (const leaf of leaves) burns.push(await locate(leaf, root, signal))
-      const input = batchWithdrawInput({ root: root.root, recipientHash, start, end, burns })
-      const { proof, signals } = await askProver(deps.prover, batchCircuit, input, signal)
-      const value = burns.reduce((sum, burn) => sum + burn.value, 0n)
+      const value = leaves.reduce((sum, { burn }) => sum + burn.value, 0n)
+      const wanted = [root.root, recipientHash, value, start, end]
+      const { proof, signals } = await askProver(deps.prover, circuit, input, {
+        signal,
+        wanted: { job: { root, batch }, signals: wanted },
+      })
       // The contract puts these numbers in by itself. A proof of others would be refused there, after the gas is spent.
-      assert.deepEqual(signals, [root.root, recipientHash, value, range.start, range.end])
-      const args = [root.size, recipient, start, end, value, eightWords(proof)] as const
+      assert.deepEqual(signals, wanted)
+      const args = [root.size, recipient, Number(start), Number(end), value, eightWords(proof)] as const
       return {
         to: deps.verifier,
         gas: deps.batchGas,

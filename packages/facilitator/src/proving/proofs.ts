@@ -3,7 +3,8 @@ import { encodeWithdrawProof, verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type CircuitInput, type CircuitName, withdrawInput } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
-import type { ProveMint } from '../payment/finalize/ports.js'
+import type { ProvedRoot, ProveMint } from '../payment/finalize/ports.js'
+import type { ProofJob } from '../payment/finalize/proof-jobs.js'
 import type { AwaitingMint } from '../payment/records.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths, TreeLeaf } from './paths.js'
@@ -11,36 +12,62 @@ import type { MerklePaths, TreeLeaf } from './paths.js'
 /** The part of the prover's interface that is used here. The prover runs in processes of its own. */
 export type MintProver = {
   prove(
-    circuit: string,
+    circuit: CircuitName,
     input: Readonly<Record<string, bigint | readonly bigint[]>>,
-    options: { readonly signal: AbortSignal },
+    options: { readonly signal: AbortSignal; readonly wanted: WantedProof },
   ): Promise<{ readonly proof: readonly bigint[]; readonly signals: readonly bigint[] }>
 }
 
-export function createMintProofs(deps: {
+/** What a proof is of, for those who make it elsewhere, and the public signals that it must have. */
+export type WantedProof = { readonly job: ProofJob; readonly signals: readonly bigint[] }
+
+/** What a circuit is given, secrets included. */
+export type Witness = { readonly circuit: CircuitName; readonly input: CircuitInput }
+
+export type WitnessSources = {
+  /** Secrets of burns are derived here, and kept nowhere. */
   readonly secretsOf: BurnSecretsOf
   readonly paths: MerklePaths
-  readonly prover: MintProver
-  readonly verifier: Address
-  /** Ceiling for one mint. Unused gas is not paid. */
-  readonly mintGas: bigint
-}): ProveMint {
+}
+
+export async function mintWitness(
+  { secretsOf, paths }: WitnessSources,
+  payment: AwaitingMint,
+  root: ProvedRoot,
+  signal: AbortSignal,
+): Promise<Witness> {
+  const { burn, challenge } = payment
+  const { recipientHash, secret, payTo } = secretsOf(challenge)
+  // The circuit would refuse this, too, but its error names only a line of the circuit.
+  if (payTo() !== challenge.payTo) throw notDerived()
+  const siblings = await paths(leafOf(payment), root, signal)
+  const { from, value, leafIndex } = burn
+  return withdrawInput({
+    root: root.root,
+    recipientHash,
+    secret,
+    from,
+    value,
+    leafIndex: Number(leafIndex),
+    siblings,
+  })
+}
+
+export function createMintProofs(
+  deps: WitnessSources & {
+    readonly prover: MintProver
+    readonly verifier: Address
+    /** Ceiling for one mint. Unused gas is not paid. */
+    readonly mintGas: bigint
+  },
+): ProveMint {
   return async (payment, root, signal) => {
     const { burn, challenge } = payment
-    const { recipientHash, secret, recipient, payTo } = deps.secretsOf(challenge)
-    // The circuit would refuse this, too, but its error names only a line of the circuit.
-    if (payTo() !== challenge.payTo) throw notDerived()
-    const siblings = await deps.paths(leafOf(payment), root, signal)
-    const { circuit, input } = withdrawInput({
-      root: root.root,
-      recipientHash,
-      secret,
-      from: burn.from,
-      value: burn.value,
-      leafIndex: Number(burn.leafIndex),
-      siblings,
-    })
-    const { proof } = await askProver(deps.prover, circuit, input, signal)
+    const { circuit, input } = await mintWitness(deps, payment, root, signal)
+    const { recipientHash, recipient } = deps.secretsOf(challenge)
+    const signals = [root.root, recipientHash, burn.value] as const
+    const wanted = { job: { root, payment }, signals }
+    const { proof } = await askProver(deps.prover, circuit, input, { signal, wanted })
     return {
       to: deps.verifier,
       gas: deps.mintGas,
@@ -48,12 +75,7 @@ export function createMintProofs(deps: {
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'singleTeleport',
-        args: [
-          false,
-          root.size,
-          recipient,
-          encodeWithdrawProof(proof, [root.root, recipientHash, burn.value]),
-        ],
+        args: [false, root.size, recipient, encodeWithdrawProof(proof, signals)],
       }),
     }
   }
@@ -79,10 +101,10 @@ export async function askProver(
   prover: MintProver,
   circuit: CircuitName,
   input: CircuitInput,
-  signal: AbortSignal,
+  options: Parameters<MintProver['prove']>[2],
 ): ReturnType<MintProver['prove']> {
   try {
-    return await prover.prove(circuit, input, { signal })
+    return await prover.prove(circuit, input, options)
   } catch (err) {
     throw isRefused(err) ? refused(err) : err
   }

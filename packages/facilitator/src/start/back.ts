@@ -41,7 +41,7 @@ export type Back = {
   close(): void
 }
 
-/** What this daemon may do at present. Without a lease its back does nothing, and only tells how things stand. */
+/** What this daemon may do at present. Without a lease its back only proves for others, and tells how things stand. */
 export type HeldLeases = {
   /** Sends from its account. */
   readonly send?: Lease | undefined
@@ -107,8 +107,9 @@ export async function createBack(
 
     startLoops() {
       if (work) for (const loop of loops) loop.startLoop()
+      else finalization.startHelp()
       // Where there is no other daemon, nobody hands anything over.
-      if (isShared && profile.acceptsPayments) {
+      if (send && isShared && profile.acceptsPayments) {
         stopShared = startShared(sending, { burns, examine, news, isWorking: work !== undefined })
       }
     },

@@ -3,7 +3,7 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
-import { ArtifactError, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import { ArtifactError, batchCircuit, keysOf, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
@@ -21,10 +21,13 @@ import type { Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { createBatchProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
+import { startLendingProofs } from '../proving/lend-proofs.js'
 import { createMinter } from '../proving/minter.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
-import { createMintProofs } from '../proving/proofs.js'
+import { createMintProofs, type MintProver, type WitnessSources } from '../proving/proofs.js'
+import { createSharedProver } from '../proving/shared-prover.js'
+import { createProofJobs } from '../store/ports/proof-jobs.js'
 import { createMintSchedule } from '../store/ports/schedule.js'
 import type { ChainSide, Senders } from './chain-side.js'
 import type { BackParts } from './parts.js'
@@ -47,6 +50,8 @@ export type Finalization = {
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
   startLoop(): void
+  /** Makes proofs for another daemon that runs rounds, until it is closed. */
+  startHelp(): void
   close(): Promise<void>
 }
 
@@ -69,6 +74,7 @@ export async function createFinalization(parts: BackParts): Promise<Finalization
       off,
       resumeMints: resume,
       startLoop,
+      startHelp: () => undefined,
       close: async () => undefined,
     }
   }
@@ -77,8 +83,20 @@ export async function createFinalization(parts: BackParts): Promise<Finalization
   const decider = token && { url: config.network.decider_url, token, clock, report }
   const prover: ProverWithDecider = decider ? await withDecider(own, manifest, decider) : own
   const indexer = wireIndexer(config)
-  const finalize = wireFinalize(parts, minter, { prover, ownTree, indexer })
+  const sources = {
+    secretsOf: createBurnSecrets(parts.seed, config),
+    paths: createMerklePaths({ indexer, ownTree, report }),
+  }
+  const { prover_processes: processes } = config.finalize
+  const jobs = createProofJobs(parts.storage.store)
+  const shared = jobs && { jobs, processes, clock, report }
+  const finalize = wireFinalize(parts, minter, {
+    ...sources,
+    prover: shared ? createSharedProver({ ...shared, own: prover, ...checksOf(prover, manifest) }) : prover,
+    offersMax: jobs ? limits.proofsOfferedMax : 0,
+  })
   let loop: Loop | undefined
+  let lending: ReturnType<typeof startLendingProofs> | undefined
   return {
     off,
     waitOf: finalize.waitOf,
@@ -104,8 +122,26 @@ export async function createFinalization(parts: BackParts): Promise<Finalization
       const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
+    startHelp() {
+      if (shared) lending = startLendingProofs({ ...shared, ...sources, prover })
+    },
     async close() {
-      await closeAll([() => loop?.stop(), () => prover.close(), () => ownTree.close()])
+      await closeAll([() => loop?.stop(), () => lending?.stop(), () => prover.close(), () => ownTree.close()])
+    },
+  }
+}
+
+/** What a prover that shares its proofs must know of them. */
+function checksOf(
+  prover: ProverWithDecider,
+  manifest: Manifest,
+): Pick<Parameters<typeof createSharedProver>[0], 'isApart' | 'isValid'> {
+  return {
+    isApart: (circuit) => prover.waitsFor !== undefined && circuit === batchCircuit,
+    async isValid(circuit, proof) {
+      // Loaded only here: the arithmetic of pairings is large, and most daemons are alone.
+      const { createVerify } = await import('@svc-zerc20/prover/verify')
+      return createVerify(keysOf(manifest, circuit).verificationKey)(proof)
     },
   }
 }
@@ -183,20 +219,18 @@ function wireBatchCounts(
 function wireFinalize(
   parts: BackParts,
   minter: Minter,
-  {
-    prover,
-    ownTree,
-    indexer,
-  }: { readonly prover: Prover; readonly ownTree: OwnTree; readonly indexer: Indexer },
+  proofs: WitnessSources & {
+    readonly prover: MintProver
+    /** Proofs that may wait for other daemons. */
+    readonly offersMax: number
+  },
 ): Finalize {
   const { config, chainSide, storage, seed, clock, random, telemetry } = parts
   const pace = paceOf(config)
   const { network, finalize, settlement } = config
   const { found, mark, followedLeaves } = storage.issued
   const proving = {
-    secretsOf: createBurnSecrets(seed, config),
-    paths: createMerklePaths({ indexer, ownTree, report: telemetry.log }),
-    prover,
+    ...proofs,
     verifier: network.verifier,
     mintGas: limits.mintGas,
     batchGas: limits.mintGas,
@@ -235,7 +269,7 @@ function wireFinalize(
     limits: {
       ...limits,
       // While one mint waits for its block, the next is being proved.
-      attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax,
+      attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax + proofs.offersMax,
       mintWaitMs: Math.max(config.daemon.finalize_interval_ms * limits.mintWaitPeriods, limits.mintWaitMinMs),
     },
   })

@@ -1,6 +1,6 @@
 /**
  * Keeps the back of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
- * it down: the back is made anew with what is held. One without a lease does nothing, and tells how things stand.
+ * it down: the back is made anew with what is held. One without a lease proves for others, and tells how things stand.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
@@ -119,7 +119,7 @@ export async function keepBack(deps: {
     isSending: () => held.send !== undefined,
     isWorking: () => held.work !== undefined,
     start() {
-      if (held.send) back.startLoops()
+      back.startLoops()
       tell({})
       if (leases.holder !== undefined) keeping = keep()
     },

@@ -11,6 +11,7 @@ import type { Step } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { holdSteps } from './steps/hold-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
+import { proofSteps } from './steps/proof-steps.js'
 import { scheduleSteps } from './steps/schedule-steps.js'
 import type { StepContext, StepSettings } from './steps/step-context.js'
 import { ledgerSteps } from './steps/steps.js'
@@ -24,6 +25,7 @@ export const steps: typeof ledgerSteps &
   typeof operatorSteps &
   typeof scheduleSteps &
   typeof holdSteps &
+  typeof proofSteps &
   typeof doubtSteps = {
   ...ledgerSteps,
   ...sweepSteps,
@@ -31,6 +33,7 @@ export const steps: typeof ledgerSteps &
   ...operatorSteps,
   ...scheduleSteps,
   ...holdSteps,
+  ...proofSteps,
   ...doubtSteps,
 }
 export type Steps = typeof steps

@@ -47,6 +47,9 @@ export const places = (values: readonly Value[]): Query => ({
 })
 export const list = (values: readonly Value[]): Query => sql`(${places(values)})`
 
+/** The time by the clock of a PostgreSQL server, which all its daemons share. */
+export const serverNow: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
+
 /** The first row, if there is one. */
 export function* first(query: Query): Step<Row | undefined> {
   const [row] = yield query

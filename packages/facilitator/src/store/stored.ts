@@ -4,23 +4,27 @@
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
 import type { FollowedBlock, FoundTransfer } from '../chain/transfers/issued-store.js'
+import type { ProofJob } from '../payment/finalize/proof-jobs.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock
+export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | ProofJob
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {
   amount: true,
   blockNumber: true,
   burned: true,
+  end: true,
   hashChain: true,
   issuedAtBlock: true,
   leafIndex: true,
   listPrice: true,
   permitNonce: true,
+  root: true,
   size: true,
+  start: true,
   value: true,
 }
 

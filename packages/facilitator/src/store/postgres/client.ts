@@ -2,7 +2,7 @@
 import { createSerial, type Secret, SvcError } from '@svc-zerc20/protocol'
 import postgres from 'postgres'
 import { type Migration, migrations } from '../migrate.js'
-import { type Query, type Row, type Step, sql, type Value } from '../sql.js'
+import type { Query, Row, Step, Value } from '../sql.js'
 import type { Hints } from '../store.js'
 
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
@@ -71,9 +71,6 @@ export function connect(database: Database, patience = short): Client {
       Promise.all([writer.close(), readers.close(), ear.end({ timeout: 1 })]).then(() => undefined),
   }
 }
-
-/** The time of the server, in milliseconds: daemons have clocks of their own. */
-export const serverNow: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /** Sends statements that are each whole by themselves, and wait for no transaction of the ledger. */
 export type Aside = { readonly send: Send; close(): Promise<void> }

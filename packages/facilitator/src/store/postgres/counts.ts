@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import type { Counted, SharedCounts } from '../ports/shared.js'
-import { type Query, sql } from '../sql.js'
-import { type Send, serverNow } from './client.js'
+import { type Query, serverNow, sql } from '../sql.js'
+import type { Send } from './client.js'
 
 const minuteMs = 60_000
 /** How long nothing is asked after a failure. */

@@ -1,8 +1,8 @@
 /** Waits of payers whose relayed burns failed, by the server's clock. A database that is away loses waits, and no payment. */
 import { backOffMs } from '@svc-zerc20/protocol'
 import type { PayerWaits } from '../../payment/settle/payer-waits.js'
-import { key, type Query, sql } from '../sql.js'
-import { type Send, serverNow } from './client.js'
+import { key, type Query, serverNow, sql } from '../sql.js'
+import type { Send } from './client.js'
 
 /** Failures in a row that are told apart: the longest wait is reached before. */
 const failuresMax = 32

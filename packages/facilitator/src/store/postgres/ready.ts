@@ -4,9 +4,9 @@
  */
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import type { ReadyAddress } from '../../payment/ports.js'
-import { hexOf, key, list, sql } from '../sql.js'
+import { hexOf, key, list, serverNow, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
-import { type Send, serverNow } from './client.js'
+import type { Send } from './client.js'
 
 /** How long a daemon holds addresses that it does not ask for again. */
 const heldMs = 60_000

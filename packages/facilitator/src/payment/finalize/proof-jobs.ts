@@ -1,0 +1,33 @@
+/**
+ * Proofs that daemons of one ledger make for each other. The one that mints offers what its own processes have no time for;
+ * any other takes an offer, proves and gives the proof.
+ */
+import type { Batch } from '../epochs/ports.js'
+import type { AwaitingMint } from '../records.js'
+import type { ProvedRoot } from './ports.js'
+
+/** What is to be proved: facts of the ledger and the chain, without any secret. Whoever proves derives those itself. */
+export type ProofJob =
+  | { readonly root: ProvedRoot; readonly payment: AwaitingMint }
+  | { readonly root: ProvedRoot; readonly batch: Batch }
+
+export type ProofOffer = {
+  /** `free`: nobody proves it, or whoever did is dead. `gone`: whoever took it gave up. Words are a claim, to be checked. */
+  poll(): Promise<'free' | 'taken' | 'gone' | { readonly words: readonly bigint[] }>
+  /** Nobody waits for it any more. */
+  end(): Promise<void>
+}
+
+export type TakenJob = {
+  readonly job: ProofJob
+  /** Nothing happens once somebody else has taken the job. */
+  give(words: readonly bigint[]): Promise<void>
+  giveUp(): Promise<void>
+}
+
+export type ProofJobs = {
+  /** Undefined while there is no other daemon. */
+  offer(job: ProofJob): Promise<ProofOffer | undefined>
+  /** The job is this daemon's until it gives or gives up, or until it is silent for as long as a lease runs. */
+  take(): Promise<TakenJob | undefined>
+}
