@@ -25,6 +25,6 @@ export const setup = () =>
   ensurePackage({
     isThere: () => findBrowser() !== undefined,
     packageName,
-    tests: 'Page tests',
+    users: 'Page tests',
     howToGetIt: howToGetBrowser,
   })

@@ -1,12 +1,12 @@
-// A program that some tests need and npm does not bring: on Debian, as root, a missing one is installed.
+// A program that some tests, or the tour, need and npm does not bring: on Debian, as root, a missing one is installed.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** Installs a package, or says which tests are not run and how to have them run. */
-export function ensurePackage({ isThere, packageName, tests, howToGetIt }) {
+/** Installs a package, or says what is not run without it and how to have it run. */
+export function ensurePackage({ isThere, packageName, users, howToGetIt }) {
   if (isThere()) return
   if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
-    process.stderr.write(`${tests} are not run: ${packageName} is missing. To run them: ${howToGetIt}\n`)
+    process.stderr.write(`${users} are not run: ${packageName} is missing. To run them: ${howToGetIt}\n`)
     return
   }
   process.stderr.write(`Installing ${packageName} …\n`)

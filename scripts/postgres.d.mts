@@ -1,3 +1,1 @@
-export function findPostgres(): string | undefined
-export const howToGetPostgres: string
 export function setup(): void

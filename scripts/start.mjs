@@ -28,6 +28,11 @@ if (args.includes('--help') || args.includes('-h')) {
 }
 
 await setup()
+if (args.includes('--postgres')) {
+  // What is built by now finds the server.
+  const { ensurePostgres } = await import('./postgres.mjs')
+  ensurePostgres('Two facilitators on one database')
+}
 const { child: devnet, ended } = start(
   process.execPath,
   [join(root, 'packages/devnet/dist/main.js'), ...devnetArgs],

@@ -10,6 +10,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@
 import { type Address, createPublicClient, erc20Abi, formatEther, formatUnits, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { openShares } from './shares.js'
+import { holdBlocks } from './take-over.js'
 import { watchFinalization } from './watch-finalization.js'
 
 type Mode = 'permit' | 'self-transfer'
@@ -40,10 +41,14 @@ function narrated(
   line: (text: string) => void,
   noteOffer: (offer: { extra?: Record<string, unknown> }) => void,
 ): typeof fetch {
+  let isSigned = false
   return async (input, init) => {
     const request = new Request(input, init)
     const paying = request.headers.has('PAYMENT-SIGNATURE')
-    if (paying)
+    // A payment without an answer is presented again, as it is.
+    const isNew = paying && !isSigned
+    isSigned ||= paying
+    if (isNew)
       line(
         mode === 'permit'
           ? 'signed permit and burn authorization, no gas'
@@ -87,8 +92,11 @@ async function buy(mode: Mode, route: { path: string }): Promise<string> {
   }
   const pay = wrapFetchWithPayment(deliverPayments(narrated(mode, line, noteOffer), scheme), client)
 
-  say(`\n${mode === 'permit' ? 'Gasless permit' : 'Self-transfer'}: buying ${route.path}`)
-  const response = await pay(`${network.shopUrl}${route.path}`)
+  const isKilling = mode === 'permit' && network.facilitators !== undefined
+  const drama = isKilling ? ', while the facilitator that sends it is killed' : ''
+  say(`\n${mode === 'permit' ? 'Gasless permit' : 'Self-transfer'}: buying ${route.path}${drama}`)
+  const held = isKilling ? await holdBlocks({ network, line }) : undefined
+  const [response] = await Promise.all([pay(`${network.shopUrl}${route.path}`), held?.killSender()])
   const receipt = response.headers.get('PAYMENT-RESPONSE')
   if (!response.ok || !receipt)
     throw new Error(`${route.path} answered ${response.status}: ${await response.text()}`)

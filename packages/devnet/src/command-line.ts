@@ -17,6 +17,7 @@ export type Options = {
   split: boolean
   decider: boolean
   history: boolean
+  postgres: boolean
   persist?: boolean
 }
 
@@ -58,6 +59,11 @@ export function createProgram(run: (options: Options, program: Command) => Promi
     )
     .option('--split', "with --fee: a contract divides what is minted, instead of the treasury's key", false)
     .option('--history', 'keep a payment history of the development payer and provider', false)
+    .option(
+      '--postgres',
+      'two facilitators on one PostgreSQL database, behind one address; one is killed in the tour of npm start',
+      false,
+    )
     .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')
     .action(run)
 }

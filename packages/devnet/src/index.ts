@@ -11,6 +11,7 @@ export {
   startLocalNetwork,
 } from './network/local-network.js'
 export { type NetworkFile, shopRoutes } from './network/network-file.js'
+export { createPostgresFolder, findPostgres, type PostgresFolder } from './network/postgres.js'
 export { facilitatorCommand, startIndexer } from './network/services.js'
 export * from './node/accounts.js'
 export type { ChainStats } from './node/chain.js'

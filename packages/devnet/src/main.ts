@@ -21,6 +21,10 @@ await createProgram(run).parseAsync()
 async function run(options: Options, program: Command): Promise<void> {
   if (options.split && options.fee === undefined)
     program.error('error: --split needs --fee payer or --fee provider')
+  if (options.postgres && (options.rpcUrl !== undefined || options.persist))
+    program.error(
+      'error: the database of --postgres lasts as long as a new chain: no --rpc-url, no --persist',
+    )
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const stopping = new AbortController()
   // Further signals are ignored while the parts stop, so that no process is left behind.
@@ -43,6 +47,7 @@ async function run(options: Options, program: Command): Promise<void> {
       minterKey: options.minterKey,
       decider: options.decider,
       history: options.history,
+      postgres: options.postgres,
       say,
       signal: stopping.signal,
       ...(options.fee && { fee: { chargeTo: options.fee, isSplit: options.split } }),

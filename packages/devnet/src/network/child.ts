@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
+import { environment } from './environment.js'
 
 /** A Node script in its own process. It prints a line when it is ready, and ends when told to. */
 export type Child = {
@@ -35,7 +36,7 @@ export async function startChild(options: {
     process.execPath,
     [...(options.nodeFlags ?? []), options.script, ...(options.args ?? [])],
     {
-      env: { PATH: process.env.PATH ?? '', ...options.env },
+      env: { PATH: environment.PATH, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
@@ -109,10 +110,13 @@ async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> 
 
 /** The daemons of a local network, each in its own process. */
 export type Daemons = {
-  /** Adds a daemon that stops with the network. Returns its URL. */
-  add(name: string, daemon: Child): string
+  /**
+   * Adds a daemon that stops with the network. Returns its URL. Daemons of one role stand in for each other; without one, a
+   * daemon is on its own.
+   */
+  add(name: string, daemon: Child, role?: string): string
   pids(): Readonly<Record<string, number>>
-  /** Resolves when a daemon ends by itself, with its name and how. */
+  /** Resolves when all daemons of a role have ended by themselves, with its name and how the last one did. */
   firstEnded(): Promise<string>
 }
 
@@ -120,10 +124,16 @@ export function createDaemons(deps: {
   say: (line: string) => void
   onClose: (closer: () => Promise<void>) => void
 }): Daemons {
-  const daemons = new Map<string, Child>()
+  const daemons = new Map<string, Child & { readonly role: string }>()
+  /** Waits for the daemons of a role one after the other, so that the end of the last one is told. */
+  async function ended(role: string): Promise<string> {
+    let how = ''
+    for (const daemon of daemons.values()) if (daemon.role === role) how = await daemon.ended
+    return `${role} ended with ${how}`
+  }
   return {
-    add(name, daemon) {
-      daemons.set(name, daemon)
+    add(name, daemon, role = name) {
+      daemons.set(name, { ...daemon, role })
       deps.onClose(() => daemon.stop())
       deps.say(`${name} at ${daemon.ready.url}`)
       return String(daemon.ready.url)
@@ -132,7 +142,7 @@ export function createDaemons(deps: {
     firstEnded: () =>
       Promise.race([
         new Promise<never>(() => undefined),
-        ...[...daemons].map(([name, { ended }]) => ended.then((how) => `${name} ended with ${how}`)),
+        ...[...daemons.values()].map(({ role }) => ended(role)),
       ]),
   }
 }

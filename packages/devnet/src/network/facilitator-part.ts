@@ -6,6 +6,7 @@ import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
 import { developmentRoles } from '../node/accounts.js'
 import type { Daemons } from './child.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
+import type { FrontDoor } from './front-door.js'
 import { type FacilitatorEnv, startFacilitatorDaemon, startFacilitatorHere } from './services.js'
 
 /** Clock, randomness and log of a facilitator in this process. */
@@ -17,6 +18,15 @@ export type FacilitatorPart = {
   readonly adminToken: string
   /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
+  /** The daemons behind the URL, when there are two. */
+  readonly facilitators?: readonly FacilitatorProcess[]
+}
+
+export type FacilitatorProcess = {
+  readonly name: string
+  readonly url: string
+  readonly pid: number
+  readonly logFile: string
 }
 
 export async function startFacilitatorPart(options: {
@@ -33,9 +43,11 @@ export async function startFacilitatorPart(options: {
   deciderToken?: string
   /** Further variables. */
   environment?: Readonly<Record<string, string>>
+  /** Starts two daemons that share a ledger, behind one door. The second one has these variables of its own. */
+  pair?: { readonly door: FrontDoor; readonly secondEnv: Readonly<Record<string, string>> }
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {
-  const { directory, inProcess, signal } = options
+  const { directory, daemons, inProcess, signal } = options
   const configText = renderConfig(options.overrides.reduce(withOverrides, facilitatorConfig(options.base)))
   const configFile = join(directory, 'facilitator.toml')
   writeFileSync(configFile, configText)
@@ -49,13 +61,34 @@ export async function startFacilitatorPart(options: {
     ...options.environment,
   }
   const events: WrittenEvent[] = []
+  const told = { configFile, adminToken, events }
   if (inProcess) {
     const facilitator = await startFacilitatorHere(configText, env, heardBy(events, inProcess))
     options.onClose(facilitator.close)
-    return { facilitatorUrl: facilitator.url, configFile, adminToken, events }
+    return { ...told, facilitatorUrl: facilitator.url }
   }
-  const daemon = await startFacilitatorDaemon({ configFile, env, directory, ...(signal && { signal }) })
-  return { facilitatorUrl: options.daemons.add('facilitator', daemon), configFile, adminToken, events }
+  const start = (logFile: string, more: Readonly<Record<string, string>> = {}) =>
+    startFacilitatorDaemon({
+      configFile,
+      env: { ...env, ...more },
+      logFile: join(directory, logFile),
+      ...(signal && { signal }),
+    })
+  if (!options.pair) {
+    return { ...told, facilitatorUrl: daemons.add('facilitator', await start('facilitator.log')) }
+  }
+  const { door, secondEnv } = options.pair
+  const facilitators: FacilitatorProcess[] = []
+  for (const { name, file, more } of [
+    { name: 'facilitator 1', file: 'facilitator.log' },
+    { name: 'facilitator 2', file: 'facilitator-2.log', more: secondEnv },
+  ]) {
+    const daemon = await start(file, more)
+    const url = daemons.add(name, daemon, 'facilitator')
+    door.add(url)
+    facilitators.push({ name, url, pid: daemon.pid, logFile: join(directory, file) })
+  }
+  return { ...told, facilitatorUrl: door.url, facilitators }
 }
 
 const heardBy = (events: WrittenEvent[], { clock, random, log }: InProcess) => ({

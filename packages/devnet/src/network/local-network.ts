@@ -15,10 +15,12 @@ import type { MiningMode } from '../node/mining.js'
 import { createDaemons, type Daemons } from './child.js'
 import { startControlServer } from './control-server.js'
 import type { ConfigTables } from './facilitator-config.js'
-import { type InProcess, startFacilitatorPart } from './facilitator-part.js'
+import { type FacilitatorProcess, type InProcess, startFacilitatorPart } from './facilitator-part.js'
 import { type FeeMode, openFee } from './fee-mode.js'
+import { openFrontDoor } from './front-door.js'
 import { openHistory } from './history-mode.js'
 import { lockFolder, removeNetworkFile, shopRoutes } from './network-file.js'
+import { openDatabase } from './postgres.js'
 import { facilitatorCommand, startDecider, startIndexer, startShop } from './services.js'
 import { freePort, startOn, type WantedPort } from './wanted-port.js'
 
@@ -58,6 +60,8 @@ export type LocalNetworkOptions = {
   minterKey?: boolean
   /** The facilitator keeps a payment history of the development payer and provider. */
   history?: boolean
+  /** Two daemons serve as the facilitator, on one database of a server of their own. */
+  postgres?: boolean
   /** The facilitator takes a fee of 2.5 %; none by default. */
   fee?: FeeMode
   /** Script of the shop to start; none by default. */
@@ -85,6 +89,8 @@ export type LocalNetwork = {
   /** Token of the decider, when there is one. */
   readonly deciderToken: string | undefined
   readonly facilitatorUrl: string
+  /** The daemons behind that URL, when there are two. */
+  readonly facilitators?: readonly FacilitatorProcess[]
   readonly shopUrl: string | undefined
   readonly adminToken: string
   readonly configFile: string
@@ -95,7 +101,7 @@ export type LocalNetwork = {
   readonly payerState: string
   /** Events of the in-process facilitator, in order. */
   readonly events: readonly WrittenEvent[]
-  /** Process ids of the daemons. */
+  /** Process ids of the daemons. Those of two facilitators are in `facilitators`. */
   readonly pids: Readonly<Partial<Record<'facilitator' | 'indexer' | 'decider' | 'shop', number>>>
   /** Resolves when a daemon ends by itself, with its name and how. */
   readonly daemonEnded: Promise<string>
@@ -120,7 +126,11 @@ export async function startLocalNetwork(options: LocalNetworkOptions = {}): Prom
 
 async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<Omit<LocalNetwork, 'close'>> {
   const { say = () => undefined, signal } = options
+  const onClose = (closer: Closer) => void closers.push(closer)
   const directory = await openDirectory(options.directory, closers)
+  // First of all, because there may be no server on this machine.
+  const database = options.postgres ? await openDatabase(join(directory, 'postgres.log'), onClose) : undefined
+  if (database !== undefined) say(`PostgreSQL at ${database}`)
 
   const chain = options.rpcUrl === undefined ? await startEmbeddedChain(options) : undefined
   if (chain) closers.push(() => chain.close())
@@ -135,7 +145,6 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const faucet = createFaucet({ rpcUrl, minter: developmentRoles.deployer, token: deployment.token })
   const control = await startControlServer({ faucet })
   closers.push(() => control.close())
-  const onClose = (closer: Closer) => void closers.push(closer)
   const daemons = createDaemons({ say, onClose })
   const decider = await openDecider(options, artifacts, directory, daemons)
   const deciderUrl = decider?.url ?? `${control.url}/decider`
@@ -147,7 +156,13 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const journal = openPath(directory, 'journal.jsonl', options)
   // Tokens of the history name the URL, and the command that makes them reads it from the file.
   const facilitatorPort = options.facilitatorPort || (history ? await freePort() : 0)
-  const { facilitatorUrl, ...facilitator } = await startOn(facilitatorPort, (port) =>
+  const pair =
+    database === undefined ? undefined : await openPair(database, facilitatorPort, directory, options)
+  if (pair) {
+    onClose(() => pair.door.close())
+    say(`two facilitators behind ${pair.door.url}`)
+  }
+  const { facilitatorUrl, ...facilitator } = await startOn(pair ? 0 : facilitatorPort, (port) =>
     startFacilitatorPart({
       base: {
         rpcUrl,
@@ -160,7 +175,8 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
         ...(!artifacts && options.powBits !== undefined && { powBits: options.powBits }),
       },
       minterKey: options.minterKey ?? false,
-      overrides: [fee?.tables ?? {}, options.config ?? {}],
+      overrides: [pair?.tables ?? {}, fee?.tables ?? {}, options.config ?? {}],
+      ...(pair && { pair }),
       ...(decider && { deciderToken: decider.token }),
       directory,
       daemons,
@@ -227,6 +243,24 @@ async function openIndexer(
     ...(signal && { signal }),
   })
   return daemons.add('indexer', child)
+}
+
+/** A door for two daemons that share a database, and what their configuration says about it. */
+async function openPair(
+  database: string,
+  wantedPort: WantedPort,
+  directory: string,
+  options: LocalNetworkOptions,
+) {
+  const door = await startOn(wantedPort, openFrontDoor)
+  return {
+    door,
+    tables: { storage: { url: database }, settlement: { journal: 'none' }, history: { url: door.url } },
+    // Each daemon writes a file of its own.
+    secondEnv: options.history
+      ? { PAYMENT_HISTORY_PATH: openPath(directory, 'history-2.jsonl', options) }
+      : {},
+  }
 }
 
 function openHistoryOf(directory: string, options: LocalNetworkOptions) {

@@ -5,6 +5,7 @@ import { lockJournal } from '@svc-zerc20/facilitator'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Deployment } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
+import type { FacilitatorProcess } from './facilitator-part.js'
 
 /** Routes of the example shop, with prices in base units. */
 export const shopRoutes = {
@@ -21,6 +22,7 @@ export type NetworkFacts = Pick<
   readonly artifacts: string | undefined
   readonly splitter: string | undefined
   readonly historyEnvFile: string | undefined
+  readonly facilitators?: readonly FacilitatorProcess[] | undefined
   readonly shopUrl: string | undefined
   readonly storefrontUrl: string | undefined
   readonly directory: string
@@ -36,6 +38,8 @@ export type NetworkFile = {
   readonly verifier: string
   readonly hub: string
   readonly facilitatorUrl: string
+  /** The daemons behind that URL; absent when there is one. */
+  readonly facilitators?: readonly FacilitatorProcess[]
   readonly shopUrl: string
   /** The shop for a browser, with a development wallet; absent without a shop. */
   readonly storefrontUrl?: string
@@ -77,6 +81,7 @@ export function writeNetworkFile(network: NetworkFacts, pid: number): string {
     verifier: network.deployment.verifier,
     hub: network.deployment.hub,
     facilitatorUrl: network.facilitatorUrl,
+    ...(network.facilitators && { facilitators: network.facilitators }),
     shopUrl: network.shopUrl ?? '',
     ...(network.storefrontUrl !== undefined && { storefrontUrl: network.storefrontUrl }),
     indexerUrl: network.indexerUrl,

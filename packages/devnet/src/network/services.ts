@@ -37,8 +37,7 @@ export const facilitatorCommand = commandOf('facilitator')
 export function startFacilitatorDaemon(options: {
   configFile: string
   env: FacilitatorEnv
-  /** Where it logs to. */
-  directory: string
+  logFile: string
   signal?: AbortSignal
 }): Promise<Child> {
   return startChild({
@@ -47,7 +46,7 @@ export function startFacilitatorDaemon(options: {
     script: facilitatorCommand,
     args: ['start', '--config', options.configFile],
     env: options.env,
-    logFile: join(options.directory, 'facilitator.log'),
+    logFile: options.logFile,
     isReady: (line) => line.event === 'facilitator.listening',
     ...(options.signal && { signal: options.signal }),
   })

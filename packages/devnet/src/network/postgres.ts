@@ -1,0 +1,119 @@
+/** A PostgreSQL server of one's own: in a new folder, on a free port of loopback, as a user that is not root. */
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { loopbackHost } from '../node/rpc/loopback.js'
+import { environment } from './environment.js'
+import { freePort } from './wanted-port.js'
+
+const debianFolder = '/usr/lib/postgresql'
+
+/** The folder of `postgres` and `initdb`, or undefined. `POSTGRES_BIN` names another one. */
+export function findPostgres(): string | undefined {
+  const installed = existsSync(debianFolder)
+    ? readdirSync(debianFolder)
+        .sort((a, b) => Number(b) - Number(a))
+        .map((version) => join(debianFolder, version, 'bin'))
+    : []
+  const places = [environment.POSTGRES_BIN, ...installed, '/opt/homebrew/bin', '/usr/local/bin', '/usr/bin']
+  return places.find((folder) => folder !== undefined && existsSync(join(folder, 'initdb')))
+}
+
+/** What a person types to have one. */
+export const howToGetPostgres = 'apt-get install postgresql, or POSTGRES_BIN=/folder/of/initdb'
+
+export type PostgresFolder = {
+  readonly port: number
+  /** The address of a database; `postgres` is there from the start. */
+  url(database: string): string
+  /** Starts the server on the folder, also again after its end. Resolves when it takes connections. */
+  launch(): Promise<ChildProcess>
+  remove(): void
+}
+
+/** Nothing in it has to outlive the machine. */
+const quickSettings = { fsync: 'off', max_connections: 500 } as const
+
+/** Prepares the folder of a server. It is below the system's folder for such things, where another user can reach it. */
+export async function createPostgresFolder({
+  settings = quickSettings,
+  child = { stdio: 'ignore' },
+}: {
+  readonly settings?: Readonly<Record<string, string | number>>
+  readonly child?: Pick<SpawnOptions, 'stdio' | 'detached'>
+} = {}): Promise<PostgresFolder> {
+  const bin = findPostgres()
+  if (bin === undefined) throw new Error(`there is no PostgreSQL server here: ${howToGetPostgres}`)
+  const [folder, port] = [mkdtempSync(join(tmpdir(), 'svc-postgres-')), await freePort()]
+  const user = ordinaryUser()
+  if (user) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  const options = { ...user, cwd: folder, env: { PATH: environment.PATH, LC_ALL: 'C' } }
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const initial = ['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  await promisify(execFile)(join(bin, 'initdb'), initial, options).catch((error) => {
+    remove()
+    throw error
+  })
+  const all = { ...settings, listen_addresses: loopbackHost, port, unix_socket_directories: '' }
+  const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const question = ['-q', '-h', loopbackHost, '-p', `${port}`, '-U', 'svc']
+  const isUp = () =>
+    promisify(execFile)(join(bin, 'pg_isready'), question).then(
+      () => true,
+      () => false,
+    )
+  return {
+    port,
+    url: (database) => `postgres://svc@${loopbackHost}:${port}/${database}`,
+    async launch() {
+      const server = spawn(join(bin, 'postgres'), args, { ...options, ...child })
+      while (!(await isUp())) {
+        if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      return server
+    },
+    remove,
+  }
+}
+
+/** The address of a database on a server that ends with the network. */
+export async function openDatabase(
+  logFile: string,
+  onClose: (closer: () => Promise<void>) => void,
+): Promise<string> {
+  const log = openSync(logFile, 'w')
+  // Out of reach of the terminal's signals: its users end first.
+  const folder = await createPostgresFolder({ child: { stdio: ['ignore', log, log], detached: true } })
+  onClose(async () => folder.remove())
+  const server = await folder.launch()
+  closeSync(log)
+  const exited = once(server, 'exit')
+  onClose(async () => {
+    server.kill('SIGQUIT')
+    await exited
+  })
+  return folder.url('postgres')
+}
+
+/** The server refuses to run as root. */
+function ordinaryUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const users = readFileSync('/etc/passwd', 'utf8')
+  const [, uid, gid] =
+    /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}
