@@ -47,11 +47,8 @@ const allowed: Record<string, readonly string[]> = {
   ],
 }
 
-/**
- * Tools of this tree and no part of a package. With them the benchmark compiles a peer's token, and finds the PostgreSQL of
- * this machine.
- */
-const treeTools = ['/contracts/compiler.mjs', '/scripts/postgres.mjs']
+/** A tool of this tree and no part of the package, which has no compiler. The benchmark compiles a peer's token with it. */
+const solidityCompiler = '/contracts/compiler.mjs'
 
 /** The type of a module that is built from a page's sources names the types that page and server share. */
 const pageSources = 'pages/src/'
@@ -234,7 +231,7 @@ describe('imports point one way', () => {
       const depth = file.slice(workspaceOf(file).length + 1).split('/').length - 1
       return specifiers(file)
         .filter((specifier) => (specifier.match(/\.\.\//g)?.length ?? 0) > depth)
-        .filter((specifier) => !treeTools.some((tool) => specifier.endsWith(tool)))
+        .filter((specifier) => !specifier.endsWith(solidityCompiler))
         .filter((specifier) => !(file.includes('/built/') && specifier.includes(pageSources)))
         .map((specifier) => `${file} imports ${specifier}`)
     })
