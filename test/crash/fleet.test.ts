@@ -154,13 +154,15 @@ describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () 
     const { sender, others } = await roles()
     const [other] = others
     if (!other) throw new Error('there is no other')
-    const [first, second] = [
+    const [first, second, third] = [
       await prepare(sender.net, payer),
       await prepare(other.net, await fleet.account()),
+      await prepare(sender.net, await fleet.account()),
     ]
     const before = await fleet.lease()
     const again = { ...first, answers: [] }
     let asked: Promise<SettleBody> | undefined
+    let late: Promise<SettleBody> | undefined
     try {
       const answers = await whilePaused(async () => {
         asked = presentUntilAnswered(sender.net, again)
@@ -172,6 +174,8 @@ describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () 
           presentUntilAnswered(member.net, [first, second][i] ?? first),
         )
         await until(async () => (await eventsOf('burn_signed', second)) > 0)
+        // It finds this one when it wakes up, and would sign it for a txNonce that the other has used.
+        late = presentUntilAnswered(sender.net, third)
         return { mined: Promise.all(waiting) }
       })
       for (const answer of answers) expect(answer).toMatchObject({ success: true })
@@ -180,11 +184,16 @@ describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () 
     }
     await until(() => sender.run().output().includes('work.lost'))
     expect(await asked).toMatchObject({ success: false, errorReason: 'already_accepted' })
+    expect(await late).toMatchObject({ success: true })
     await until(sender.isReady)
-    for (const payment of [first, second]) {
-      expect(await txNoncesOf(payment)).toHaveLength(1)
+    const txNonces = new Set<number>()
+    for (const payment of [first, second, third]) {
+      const own = await txNoncesOf(payment)
+      expect(own).toHaveLength(1)
+      for (const txNonce of own) txNonces.add(txNonce)
       expect(await eventsOf('payment_accepted', payment)).toBe(1)
     }
+    expect(txNonces.size).toBe(3)
     const after = await fleet.lease()
     expect(after?.holder).not.toContain(`(process ${sender.run().pid}`)
     await fleet.expectNothingStuck()

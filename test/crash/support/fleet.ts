@@ -130,7 +130,7 @@ export async function startFleet({
 
     /** Who sends from the account that all daemons share, and in which term. */
     async lease(): Promise<{ holder: string; term: number } | undefined> {
-      const row = await server.run(`SELECT holder, term FROM lease WHERE name LIKE 'send:%'`, database)
+      const row = await server.run(`SELECT holder, term FROM lease WHERE name LIKE 'send %'`, database)
       const [holder = '', term] = row.split('|')
       return holder === '' ? undefined : { holder, term: Number(term) }
     },
