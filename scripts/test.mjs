@@ -1,9 +1,10 @@
 // `npm test`: installs and builds what is missing, then runs every test but two batteries. Arguments go to Vitest.
 // Circuits compiled one by one, batches with real proofs, and packages as strangers install them have commands of their
 // own: `npm test` proves single mints with the real circuits, and runs the built commands, anyway.
-// `npm run test:crash` and `npm run test:fuzz` run some of them many times as often.
+// `npm run test:crash`, `npm run test:fuzz` and `npm run test:sim` run some of them many times as often.
 import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { root, run, setup } from './setup.mjs'
 
 const oftener = {
@@ -35,9 +36,37 @@ const oftener = {
   },
 }
 
-const [first, ...rest] = process.argv.slice(2)
+const [first, ...given] = process.argv.slice(2)
 const daily = ['unit', 'chain', 'chain-engine', 'postgres', 'e2e'].flatMap((name) => ['--project', name])
-const { env, files } = oftener[first] ?? { env: {}, files: first === undefined ? daily : [first] }
+const {
+  env,
+  files,
+  rest = given,
+} = first === 'sim'
+  ? simulation(given)
+  : (oftener[first] ?? { env: {}, files: first === undefined ? daily : [first] })
+
+/** `--seeds N` simulates so many histories, and `--seed S` begins with that one; alone it is the only one. */
+function simulation(args) {
+  const { values, tokens } = parseArgs({
+    args,
+    options: { seeds: { type: 'string' }, seed: { type: 'string' } },
+    strict: false,
+    tokens: true,
+  })
+  const isOurs = ({ kind, name }) => kind === 'option' && (name === 'seeds' || name === 'seed')
+  const taken = new Set(
+    tokens.filter(isOurs).flatMap(({ index, inlineValue }) => (inlineValue ? [index] : [index, index + 1])),
+  )
+  return {
+    env: {
+      ...(values.seeds !== undefined && { SIM_SEEDS: values.seeds }),
+      ...(values.seed !== undefined && { SIM_SEED: values.seed }),
+    },
+    files: ['packages/facilitator/src/start/simulation.test.ts'],
+    rest: args.filter((_, i) => !taken.has(i)),
+  }
+}
 
 await setup()
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.

@@ -1,0 +1,70 @@
+/** Whether everything has come to its end: nothing is under way, and chain and ledger tell the same of every purchase. */
+import type { Books } from '../../src/payment/books.js'
+import { interrupted } from '../../src/store/ports/flow-questions.js'
+import type { Chain } from './chain.js'
+import type { Database } from './database.js'
+import type { Purchase, Rules } from './rules.js'
+import type { Host } from './shop.js'
+
+/** What has not come to its end; undefined when everything has. */
+export function createUnrest(deps: {
+  readonly database: Pick<Database, 'ask'>
+  readonly books: Pick<Books, 'find'>
+  readonly chain: Chain
+  readonly rules: Rules
+  readonly hosts: readonly Host[]
+  readonly areStepsRefused: boolean
+}): () => Promise<string | undefined> {
+  const { database, books, chain, rules, hosts } = deps
+
+  /** A store that refused to release a claim hears of it again at the next start, and nobody waits for that. */
+  const isPast = ({ expiresAt }: Pick<Purchase, 'expiresAt'>) =>
+    deps.areStepsRefused && chain.tip().time > expiresAt
+
+  async function ofPurchase({ nonce, payTo, end, served, expiresAt }: Purchase): Promise<string | undefined> {
+    if (end === undefined) return 'its payer still waits'
+    const tip = chain.tip()
+    const leaves = chain.leavesAt(tip, payTo)
+    const isPaid = leaves.length > 0
+    const payment = await books.find(nonce)
+    if (!payment) return isPaid ? 'the ledger has forgotten it' : undefined
+    const { accepted, late, granted, claim, demoted, finalized } = payment
+    const counted = accepted ?? late
+    if (!counted && isPaid) return 'its burn is in no record'
+    if (counted) {
+      if (!finalized) return 'it is not finalized'
+      const { txHash, value } = counted.burn
+      // Its block may be another one than the ledger has: behind its mint nobody reads a burn again.
+      if (!leaves.some((leaf) => leaf.txHash === txHash && leaf.value === value))
+        return 'the chain does not hold its burn'
+      if (chain.mintedAt(tip, nonce) < counted.burn.value) return 'it is not minted as the ledger has it'
+    }
+    if (accepted && served.length === 0 && !(granted && end === 'already_accepted')) {
+      return 'it is accepted, and nobody was served'
+    }
+    if (claim?.permit && !accepted && !demoted && !isPast({ expiresAt }))
+      return 'its claim is neither burned nor released'
+    return undefined
+  }
+
+  return async () => {
+    const { transactions, unsigned, mints } = database.ask(interrupted())
+    const items = [...transactions.flatMap((each) => each.items), ...unsigned]
+    const payments = await Promise.all(items.map(({ challenge }) => books.find(challenge.nonce)))
+    // A reorg took the burn of a demoted one, and it could not be burned again in time: it keeps its transaction for ever.
+    const open = payments.filter((payment) => payment && !payment.demoted && !isPast(payment.challenge))
+    if (open.length > 0) return `${open.length} burns are under way`
+    if (mints.length > 0) return `${mints.length} mints are under way`
+    if (!hosts.some(({ daemon }) => daemon?.isWorking())) return 'nobody works'
+    for (const { daemon } of hosts) {
+      if (!daemon) return 'a facilitator does not serve'
+      const [waiting] = daemon.queue()
+      if (waiting) return `txNonce ${waiting.txNonce} of the relayer waits`
+    }
+    for (const purchase of rules.purchases.values()) {
+      const unrest = await ofPurchase(purchase)
+      if (unrest !== undefined) return `${purchase.nonce} (${purchase.kind}, ${purchase.end}): ${unrest}`
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,151 @@
+/** What must hold at every moment of a simulation, and at its end. */
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Burn } from '../../src/payment/records.js'
+import type { StepName } from '../../src/store/group.js'
+import type { Block, Chain } from './chain.js'
+import type { Terms } from './daemon.js'
+import type { Sent } from './node.js'
+import type { Process } from './timeline.js'
+
+/** A purchase as the simulation knows it, whatever the facilitators believe. */
+export type Purchase = {
+  readonly nonce: ChallengeNonce
+  readonly payTo: Address
+  readonly amount: bigint
+  readonly expiresAt: number
+  readonly kind: string
+  /** Answers with success that reached the payer. */
+  readonly served: { readonly process: Process; readonly atMs: number }[]
+  /** The payer goes on until it has an answer that ends it. */
+  end?: string
+}
+
+export type Rules = ReturnType<typeof createRules>
+
+/** How long after a reorg a burn that it took may still be believed in: looks, confirmations, and rounds. */
+const noticedMs = 90_000
+
+class Violation extends Error {}
+
+export function createRules(deps: {
+  readonly chain: Chain
+  readonly now: () => number
+  readonly terms: Terms
+  readonly sender: (address: Address) => boolean
+}) {
+  const { chain, now, terms } = deps
+  const purchases = new Map<ChallengeNonce, Purchase>()
+  const calls = new Map<string, string>()
+  const usurped = new Set<string>()
+  const usedAtMs = new Map<ChallengeNonce, number>()
+  let reorgedAtMs = Number.NEGATIVE_INFINITY
+  let highest = 0
+  const found: Violation[] = []
+
+  function broken(what: string): void {
+    found.push(new Violation(what))
+  }
+
+  /** The transfer that a burn of the ledger speaks of, on whatever branch. */
+  const leafOf = (payTo: Address, burn: Burn) =>
+    chain
+      .leavesEver(payTo)
+      .find(
+        ({ txHash, block, leafIndex, value }) =>
+          txHash === burn.txHash &&
+          block.hash === burn.blockHash &&
+          BigInt(leafIndex) === burn.leafIndex &&
+          value === burn.value,
+      )
+
+  function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
+    const purchase = purchases.get(nonce)
+    const leaf = purchase && leafOf(purchase.payTo, burn)
+    if (!leaf) {
+      broken(`${nonce} is accepted for a burn that no block ever held`)
+      return
+    }
+    if (leaf.value < purchase.amount) broken(`${nonce} is accepted for ${leaf.value} of ${purchase.amount}`)
+    if (highest - leaf.block.number + 1 < terms.confirmations) {
+      broken(`${nonce} is accepted before its burn has ${terms.confirmations} confirmations`)
+    }
+  }
+
+  return {
+    purchases,
+    /** The first thing that did not hold. */
+    violation: () => found[0],
+    broken,
+
+    onBlock(what: string, { number }: Block): void {
+      if (what !== 'block') reorgedAtMs = now()
+      highest = Math.max(highest, number)
+    },
+
+    onUsurped: (account: Address, txNonce: number) => void usurped.add(`${account}/${txNonce}`),
+
+    onStep(name: StepName, args: readonly unknown[], outcome: unknown): void {
+      if (name === 'accept' && outcome === 'accepted') {
+        onAccepted(args[0] as ChallengeNonce, args[1] as Burn)
+      }
+      if (name !== 'useGrants') return
+      for (const nonce of args[0] as readonly ChallengeNonce[]) {
+        if (!usedAtMs.has(nonce)) usedAtMs.set(nonce, now())
+      }
+    },
+
+    /** A txNonce that bytes were sent for belongs to their call, until somebody else uses it. */
+    onSent({ from, txNonce, to, data }: Sent): void {
+      const key = `${from}/${txNonce}`
+      if (data === '0x') return
+      const before = calls.get(key)
+      if (before !== undefined && before !== `${to}${data}` && !usurped.has(key)) {
+        broken(`two calls were sent with txNonce ${txNonce} of ${from}`)
+      }
+      calls.set(key, `${to}${data}`)
+    },
+
+    /** A success reached a payer. `askedMs`: when it had asked for it. */
+    onServed(
+      purchase: Purchase,
+      txHash: string,
+      { askedMs, process }: { askedMs: number; process: Process },
+    ): void {
+      const { nonce, payTo, amount, served } = purchase
+      const isUsed = (usedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY) < askedMs
+      if (isUsed) broken(`${nonce} is granted again`)
+      // Only a process that died between its answer and the record of it leaves the grant to another (ADR 0002).
+      if (served.some((before) => before.process.isAlive())) broken(`${nonce} is granted twice at once`)
+      const isHeld = chain
+        .leavesAt(chain.tip(), payTo)
+        .some((leaf) => leaf.txHash === txHash && leaf.value >= amount)
+      if (!isHeld && now() - reorgedAtMs > noticedMs)
+        broken(`${nonce} is granted without a burn on the chain`)
+      served.push({ process, atMs: now() })
+    },
+
+    /** Burns that the senders of the facilitators paid for twice. */
+    checkRelayedOnce(): void {
+      const executed = new Map<ChallengeNonce, number>()
+      for (const { mined } of chain.tip().path) {
+        for (const { transaction, receipt } of mined) {
+          const { call, from, txNonce } = transaction
+          if (call.kind !== 'burns' || !deps.sender(from)) continue
+          const done = new Set(
+            receipt.logs.filter(({ topics }) => topics.length === 4).map(({ topics }) => topics[1]),
+          )
+          for (const { authorization } of call.requests) {
+            const { challengeNonce } = authorization
+            const before = executed.get(challengeNonce)
+            if (before !== undefined && !usurped.has(`${from}/${before}`)) {
+              broken(`${challengeNonce} is burned by txNonce ${before} and relayed again by ${txNonce}`)
+            }
+            if (done.has(challengeNonce)) executed.set(challengeNonce, txNonce)
+          }
+        }
+      }
+    },
+
+    leafOf,
+  }
+}

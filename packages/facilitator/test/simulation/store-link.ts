@@ -1,0 +1,131 @@
+/** The way of one process to the database: it takes time, may be cut, and processes die on it. */
+import { SvcError } from '@svc-zerc20/protocol'
+import { limits } from '../../src/config/limits.js'
+import type { Request, StepName } from '../../src/store/group.js'
+import { type Leases, ownLeases } from '../../src/store/lease.js'
+import { asStore, type Hints, type Store } from '../../src/store/store.js'
+import type { Database } from './database.js'
+import type { Draws } from './draws.js'
+import type { Process, Timeline } from './timeline.js'
+
+export type StoreFaults = {
+  /** Milliseconds of a round trip, at most. */
+  storeDelayMs: number
+  /** Share of steps that the store refuses, and of those that happen without an answer. */
+  stepsRefused: number
+  stepsUnanswered: number
+  /** Share of steps at which the process that asked is killed, half of them before the step and half behind it. */
+  killedAtSteps: number
+}
+
+type LinkDeps = {
+  readonly database: Database
+  readonly process: Process
+  readonly timeline: Timeline
+  readonly draws: Draws
+  readonly faults: StoreFaults
+  /** The name of the process among those that share the database. Absent for one that is alone with it. */
+  readonly holder?: string | undefined
+  readonly hints?: Hints | undefined
+  readonly kill: () => void
+  /** Hears of every step that happened. */
+  readonly onStep: (name: StepName, args: readonly unknown[], outcome: unknown) => void
+}
+
+const lost = () => new SvcError('journal_failed', 'the storage of the ledger does not answer')
+
+export function linkTo(deps: LinkDeps): Store {
+  const { database, process, timeline, draws, faults, holder } = deps
+  const pauseMs = () => draws.between(0, faults.storeDelayMs)
+
+  /** Something is done at the database now, and its outcome is heard later. */
+  function hear<T>(work: () => T, isHeard = true): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (!process.isAlive()) return
+      const later = (end: () => void) => void timeline.after(pauseMs(), () => process.wake(end))
+      try {
+        const value = work()
+        later(isHeard ? () => resolve(value) : () => reject(lost()))
+      } catch (error) {
+        later(() => reject(error))
+      }
+    })
+  }
+
+  function run(request: Omit<Request, 'nowMs'>): Promise<unknown> {
+    if (draws.happens(faults.stepsRefused)) {
+      return hear(() => {
+        throw new SvcError('journal_failed', 'the disk is full')
+      })
+    }
+    const death = draws.happens(faults.killedAtSteps) ? draws.oneOf(['before', 'behind'] as const) : 'none'
+    const nowMs = process.clock.now()
+    const step = () => {
+      const outcome = database.run({ ...request, nowMs })
+      deps.onStep(request.name, request.args, outcome)
+      return outcome
+    }
+    return new Promise((resolve, reject) => {
+      if (!process.isAlive()) return
+      timeline.after(pauseMs(), () => {
+        // A process that stands still, or is dead, has sent its request all the same.
+        if (death === 'before') return deps.kill()
+        hear(step, !draws.happens(faults.stepsUnanswered)).then(resolve, reject)
+        if (death === 'behind') deps.kill()
+      })
+    })
+  }
+
+  return asStore({
+    id: 'simulated',
+    report: { lines: 0, bytes: 0, tornBytes: 0 },
+    isCopy: false,
+    run,
+    leases: holder === undefined ? ownLeases : createLeases(deps, holder, hear),
+    ...(deps.hints && { hints: deps.hints }),
+    ask: (question) => hear(() => database.ask(question)),
+    figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
+    close: async () => undefined,
+  })
+}
+
+/** As those on a server: taken, and renewed until another holder has them. */
+function createLeases(
+  { database, process, faults, draws }: LinkDeps,
+  holder: string,
+  hear: <T>(work: () => T, isHeard?: boolean) => Promise<T>,
+): Leases {
+  const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
+  const isHeard = () => !draws.happens(faults.stepsUnanswered)
+
+  async function renewAll(): Promise<void> {
+    for (;;) {
+      await process.clock.sleep(limits.leaseRenewMs)
+      const names = await hear(() => database.renew(holder), isHeard()).catch(() => undefined)
+      for (const [name, { losing }] of names ? held : []) {
+        if (names?.has(name)) continue
+        held.delete(name)
+        losing.abort()
+      }
+    }
+  }
+  void renewAll()
+
+  return {
+    holder,
+    async take(name) {
+      const term = await hear(() => database.take(name, holder), isHeard())
+      if (term === undefined) return undefined
+      const losing = new AbortController()
+      held.set(name, { term, losing })
+      return {
+        fence: { name, term },
+        lost: losing.signal,
+        async release() {
+          if (held.get(name)?.term === term) held.delete(name)
+          await hear(() => database.release(name, term))
+        },
+      }
+    },
+  }
+}
