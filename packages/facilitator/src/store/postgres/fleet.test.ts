@@ -29,8 +29,8 @@ describe.skipIf(notRun() !== '')(`several daemons${notRun()}`, () => {
     )
     expect(daemons?.find(({ name }) => name === 'killed')).toMatchObject({ alive: false, here: false })
     expect(leases).toEqual([
-      { name: 'send:0x1', term: 1 },
-      { name: 'work', term: 1, holder: here },
+      { name: 'send:0x1', term: expect.any(Number) },
+      { name: 'work', term: expect.any(Number), holder: here },
     ])
     await first.close()
     await second.close()
