@@ -56,7 +56,7 @@ export async function createBack(
   { send, work }: HeldLeases,
 ): Promise<Back> {
   const { storage, chainSide, profile, clock } = front
-  const isShared = storage.store.hints !== undefined
+  const isShared = storage.shared !== undefined
   const report = front.telemetry.log
   const sendStorage = send ? { ...storage, ...storage.under([send]) } : storage
   const { ledger } = sendStorage

@@ -75,7 +75,7 @@ export function createPaymentFlow(parts: Parts, addresses: AddressSource, burns:
       burns,
       report: log,
       receiptPollMs: settlement.receipt_poll_ms,
-      sender: parts.storage.store.hints && chainSide.relayer,
+      sender: parts.storage.shared && chainSide.relayer,
     }),
     status: createStatus({ ledger, clock }),
     examine,

@@ -34,7 +34,18 @@ export type StartOptions = {
   readonly acceptJournal?: boolean
 }
 
+/** Ends what was opened before a failure. */
 export async function startFacilitator(options: StartOptions): Promise<Facilitator> {
+  const opened: (() => unknown)[] = []
+  try {
+    return await start(options, opened)
+  } catch (error) {
+    await closeAll(opened.toReversed()).catch(() => undefined)
+    throw error
+  }
+}
+
+async function start(options: StartOptions, opened: (() => unknown)[]): Promise<Facilitator> {
   const { config, secrets, clock = systemClock, random = systemRandom } = options
   const profile = profileOf(config)
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: config.log.link_mints })
@@ -50,11 +61,12 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     password: secrets.storagePassword,
     history: secrets.history,
   })
-  const chainSide = await openChainSide({ config, secrets, clock, telemetry }).catch((error) =>
-    storage.close().then(() => Promise.reject(error)),
-  )
+  // Closed last: the parts behind it may still have something to record when they are cut off.
+  opened.push(storage.close, telemetry.close)
+  const chainSide = await openChainSide({ config, secrets, clock, telemetry })
   const parts = { config, secrets, profile, storage, chainSide, seed, clock, random, telemetry }
   const { rpc, deployment } = chainSide
+  opened.push(() => rpc.close())
   const { id: ledgerId } = storage
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({
@@ -67,6 +79,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
     onError,
   })
+  opened.push(() => addresses.close())
   const news = createNews(storage.store.hints, clock, {
     everyMs: limits.sharedPollMs,
     gatherMs: limits.sharedGatherMs,
@@ -78,6 +91,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     clock,
   })
   const flow = createPaymentFlow(parts, addresses, burns)
+  opened.push(() => flow.close())
   const keeper: BackKeeper = await keepBack({
     leases: storage.store.leases,
     account: chainSide.relayer,
@@ -87,10 +101,9 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
     acceptCopy: () => acceptCopy(storage, rpc, log),
     clock,
     log,
-  }).catch((error) => storage.close().then(() => Promise.reject(error)))
-  const historySide = await createHistorySide(parts).catch((error) =>
-    storage.close().then(() => Promise.reject(error)),
-  )
+  })
+  opened.push(keeper.close)
+  const historySide = await createHistorySide(parts)
 
   const app = createHttpSide({ ...parts, historySide, addresses, flow, keeper })
   const url = await app.listen({ host: config.listen.host, port: config.listen.port })
@@ -107,13 +120,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
       const drained = [app.close().finally(keeper.drain)]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),
-        () => flow.close(),
-        () => addresses.close(),
-        () => keeper.close(),
-        () => rpc.close(),
-        () => telemetry.close(),
-        // Closed last: the parts above may still have something to record when they are cut off.
-        () => storage.close(),
+        ...opened.toReversed(),
       ])
     },
   }

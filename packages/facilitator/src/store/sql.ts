@@ -47,7 +47,7 @@ export const places = (values: readonly Value[]): Query => ({
 })
 export const list = (values: readonly Value[]): Query => sql`(${places(values)})`
 
-/** The time by the clock of a PostgreSQL server, which all its daemons share. */
+/** The time of a PostgreSQL server, in milliseconds: daemons have clocks of their own. */
 export const serverNow: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /** The first row, if there is one. */

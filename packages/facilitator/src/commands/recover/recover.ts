@@ -73,7 +73,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    const isShared = storage.store.hints !== undefined
+    const isShared = storage.shared !== undefined
     const { relayer, minter } = chainSide.openSenders({ isShared, recordEmpty: async () => undefined })
     const { rpc } = chainSide
     try {

@@ -1,6 +1,6 @@
 /** The daemons that share a ledger, and which of them does what. */
 import { limits } from '../../config/limits.js'
-import { type Step, sql } from '../sql.js'
+import { type Step, serverNow, sql } from '../sql.js'
 import type { Store } from '../store.js'
 
 export type Fleet = {
@@ -28,12 +28,10 @@ export function createFleet({
   return holder === undefined ? undefined : () => ask(fleetOf(holder))
 }
 
-/** By the clock of the server alone. */
-const nowMs = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
-
 function* fleetOf(asked: string): Step<Fleet> {
-  const daemons = yield sql`SELECT holder, ${nowMs} - alive_ms AS silent_ms FROM daemon ORDER BY holder`
-  const leases = yield sql`SELECT name, term, holder, until_ms > ${nowMs} AS is_held FROM lease ORDER BY name`
+  const daemons = yield sql`SELECT holder, ${serverNow} - alive_ms AS silent_ms FROM daemon ORDER BY holder`
+  const leases =
+    yield sql`SELECT name, term, holder, until_ms > ${serverNow} AS is_held FROM lease ORDER BY name`
   return {
     daemons: daemons.map(({ holder, silent_ms }) => ({
       name: holder,

@@ -20,7 +20,7 @@ import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
-import { allOf, first, hexOf, key, list, type Step, sql } from '../sql.js'
+import { allOf, first, hexOf, key, list, type Step, serverNow, sql } from '../sql.js'
 import { livingSenders } from '../steps/sender-leases.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
@@ -186,7 +186,7 @@ export function* unsignedClaims(): Step<readonly UnsignedClaim[]> {
 
 /** Transactions with burns under way of accounts whose daemons are gone, apart from this account. */
 export function* orphaned(account: Address): Step<InterruptedWork['transactions']> {
-  const living = new Set([account, ...(yield* livingSenders())])
+  const living = new Set([account, ...(yield* livingSenders(serverNow))])
   const { transactions } = yield* interrupted()
   return transactions.filter(({ transactions: [form] }) => form?.from !== undefined && !living.has(form.from))
 }

@@ -3,11 +3,9 @@ import { hostname } from 'node:os'
 import { limits } from '../../config/limits.js'
 import { systemRandom } from '../../system.js'
 import type { Lease, Leases } from '../lease.js'
-import { first, type Row, type Step, sql } from '../sql.js'
+import { first, type Row, type Step, serverNow, sql } from '../sql.js'
 import type { Client } from './client.js'
 import { type InLedger, inLedger } from './transaction.js'
-
-const nowMs = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /** Also tells two daemons of one machine apart, and one from itself after a restart. */
 const holderName = (): string =>
@@ -79,7 +77,7 @@ export function createLeases(
 function* renewed(holder: string, applied: number): InLedger<ReadonlySet<string>> {
   yield* noteAlive(holder)
   const rows = yield sql`
-    UPDATE lease SET until_ms = ${nowMs} + ${limits.leaseMs} WHERE holder = ${holder} RETURNING name`
+    UPDATE lease SET until_ms = ${serverNow} + ${limits.leaseMs} WHERE holder = ${holder} RETURNING name`
   return { value: new Set(rows.map(({ name }): string => name)), applied }
 }
 
@@ -89,9 +87,9 @@ function* renewed(holder: string, applied: number): InLedger<ReadonlySet<string>
  */
 function* taken(name: string, holder: string, applied: number): InLedger<number | undefined> {
   const row = yield* first(sql`
-    INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, ${nowMs}, ${nowMs} + ${limits.leaseMs})
+    INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, ${serverNow}, ${serverNow} + ${limits.leaseMs})
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, term = GREATEST(lease.term + 1, excluded.term), until_ms = excluded.until_ms
-      WHERE lease.until_ms < ${nowMs} OR lease.holder = excluded.holder
+      WHERE lease.until_ms < ${serverNow} OR lease.holder = excluded.holder
     RETURNING term`)
   return { value: row?.term, applied }
 }
@@ -104,9 +102,9 @@ function* released(name: string, term: number, applied: number): InLedger<void> 
 
 function* noteAlive(holder: string): Step<void> {
   yield sql`
-    INSERT INTO daemon (holder, alive_ms) VALUES (${holder}, ${nowMs})
+    INSERT INTO daemon (holder, alive_ms) VALUES (${holder}, ${serverNow})
     ON CONFLICT (holder) DO UPDATE SET alive_ms = excluded.alive_ms`
-  yield sql`DELETE FROM daemon WHERE alive_ms < ${nowMs} - ${limits.daemonForgottenMs}`
+  yield sql`DELETE FROM daemon WHERE alive_ms < ${serverNow} - ${limits.daemonForgottenMs}`
 }
 
 /** A daemon that ends in order leaves nothing that others would have to wait for. */

@@ -1,7 +1,7 @@
 /** What a start would find in a database, asked without changing anything. */
 import { limits } from '../../config/limits.js'
 import { lackedBy, type Migration } from '../migrate.js'
-import { sql } from '../sql.js'
+import { serverNow, sql } from '../sql.js'
 import { connect, type Database, type Send } from './client.js'
 import { versionIn } from './prepare-schema.js'
 
@@ -37,7 +37,7 @@ export async function peekPostgres(database: Database): Promise<Peek> {
 /** The daemons that use the ledger. */
 export const daemonsIn = async (send: Send): Promise<readonly string[]> => {
   const daemons = await send(sql`
-    SELECT holder FROM daemon WHERE alive_ms > extract(epoch FROM clock_timestamp()) * 1000 - ${limits.leaseMs}
+    SELECT holder FROM daemon WHERE alive_ms > ${serverNow} - ${limits.leaseMs}
     ORDER BY holder`)
   return daemons.map(({ holder }) => holder)
 }

@@ -2,7 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { assertMayWrite } from '../migrate.js'
 import { assertHere } from '../move/moved.js'
-import { type Query, type Row, type Step, sql } from '../sql.js'
+import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
 
 const plain = (text: string): Query => ({ text, values: [] })
@@ -36,7 +36,7 @@ const locked = sql`SELECT applied, writers_from, state FROM ledger FOR UPDATE`
  */
 const leased = sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
-    CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now_ms,
+    ${serverNow} AS now_ms,
     current_setting('default_transaction_read_only') AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */

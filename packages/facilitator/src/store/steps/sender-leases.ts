@@ -6,10 +6,8 @@ const prefix = 'send '
 
 export const sendLease = (account: Address): string => `${prefix}${account}`
 
-/** The accounts whose daemons live, at this time of the store's clock. */
-export function* livingSenders(
-  at: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
-): Step<ReadonlySet<Address>> {
-  const rows = yield sql`SELECT name FROM lease WHERE until_ms >= ${at}`
+/** The accounts whose daemons live at this time of the store's clock. */
+export function* livingSenders(at: Query): Step<ReadonlySet<Address>> {
+  const rows = yield sql`SELECT name FROM lease WHERE until_ms >= ${at} AND name LIKE ${`${prefix}%`}`
   return new Set(rows.map(({ name }) => name.slice(prefix.length) as Address))
 }
