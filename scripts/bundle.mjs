@@ -32,7 +32,7 @@ const started = {
 }
 
 /** These load a native library or a wasm file from their own folder, or are installed by those who want them. */
-const external = ['classic-level', 'libsql', 'tiny-secp256k1', '@modelcontextprotocol/*']
+const external = ['libsql', 'tiny-secp256k1', '@modelcontextprotocol/*']
 
 /** Licences whose text is enough to pass a copy on. */
 const licences = new Set([

@@ -107,8 +107,7 @@ describe('installed as npm run pack says', () => {
     const all = neededBy(buyer.folder, '@svc-zerc20/payer')
     const names = [...all].map((folder) => folder.slice(folder.lastIndexOf('node_modules/') + 13))
     expect(names).toEqual(expect.arrayContaining(['viem', '@x402/core', '@svc-zerc20/protocol']))
-    const daemons =
-      /^(?:fastify|pino|classic-level|@svc-zerc20\/(?:facilitator|indexer|daemon|prover|zk|kernel))$/
+    const daemons = /^(?:fastify|pino|libsql|@svc-zerc20\/(?:facilitator|indexer|daemon|prover|zk|kernel))$/
     expect(names.filter((name) => daemons.test(name))).toEqual([])
     const given = new Set(['viem', '@x402/core'].flatMap((name) => [...neededBy(buyer.folder, name)]))
     const added = [...all].filter((folder) => !given.has(folder))

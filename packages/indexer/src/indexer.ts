@@ -11,8 +11,7 @@ import { createServer } from './http/server.js'
 import { limits } from './limits.js'
 import { defaultCeilingGwei, gasPriceCeiling } from './root/gas-price-ceiling.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
-import { openDatabase } from './store/database.js'
-import type { Binding } from './store/folder.js'
+import { type Binding, openDatabase } from './store/database.js'
 import { assertChain, createFollower } from './sync/follower.js'
 
 export type IndexerOptions = {

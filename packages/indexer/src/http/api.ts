@@ -2,8 +2,7 @@
 import { type Address, toChecksum } from '@svc-zerc20/protocol'
 import type { FastifyInstance } from 'fastify'
 import { limits } from '../limits.js'
-import type { Database } from '../store/database.js'
-import type { StoredTransfer } from '../store/record.js'
+import type { Database, StoredTransfer } from '../store/database.js'
 import { parseAllEventsQuery, parseEventsQuery, parseProofsBody, parseTreeIndexQuery } from './requests.js'
 import { RequestError } from './server.js'
 
@@ -27,7 +26,7 @@ export function registerApi(
   app.get('/events', async (request) => {
     const query = parseEventsQuery(request.query)
     assertOurs(query)
-    const found = await database.transfersTo(query.to, query.limit)
+    const found = database.transfersTo(query.to, query.limit)
     return found.map((transfer) => toEvent(token, transfer))
   })
 
@@ -37,7 +36,7 @@ export function registerApi(
     for (const to of new Set(recipients)) {
       const room = limits.eventsMax - events.length
       if (room === 0) break
-      for (const transfer of await database.transfersTo(to, Math.min(limit, room))) {
+      for (const transfer of database.transfersTo(to, Math.min(limit, room))) {
         events.push({ ...toEvent(token, transfer), chain_id: chainId })
       }
       await new Promise(setImmediate)

@@ -128,9 +128,9 @@ test('another chain than ours at a checkpoint is named', async () => {
   await leaves(4)
   await reserve()
   // The verifier goes on with the old leaves, the database with others of the same number.
-  const [block] = await database.blocksBefore(Number.MAX_SAFE_INTEGER, 1)
+  const [block] = database.blocksBefore(Number.MAX_SAFE_INTEGER, 1)
   expect(block?.size).toBe(4)
-  const start = await database.blocksBefore(1, 1)
+  const start = database.blocksBefore(1, 1)
   if (start[0]) await database.truncate(start[0])
   const fake = transfers(4, 500).map(({ to, value }, index) => ({
     index,

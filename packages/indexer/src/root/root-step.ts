@@ -4,8 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { type RootWitness, rootBatches, rootInput, transferLeaf } from '@svc-zerc20/zk'
 import type { Hex } from 'viem'
 import { encodeFunctionData } from 'viem/utils'
-import type { Database } from '../store/database.js'
-import type { StoredTransfer } from '../store/record.js'
+import type { Database, StoredTransfer } from '../store/database.js'
 import type { RootPlan } from './root-plan.js'
 
 /** Transfers `[from, to)`. Throws `SvcError('transfers_gone')` when a reorg has taken some. */

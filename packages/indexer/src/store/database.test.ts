@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Address, Bytes32, TxHash } from '@svc-zerc20/protocol'
 import { createMemoryNodes, createMerkleTree, transferLeaf } from '@svc-zerc20/zk'
-import { ClassicLevel } from 'classic-level'
+import Sqlite from 'libsql'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type ChainedTransfer, type Database, openDatabase } from './database.js'
-import type { SyncedBlock } from './record.js'
+import { type ChainedTransfer, type Database, openDatabase, type SyncedBlock } from './database.js'
 
 let folder: string
 let database: Database
@@ -93,24 +92,27 @@ test('goes back to an earlier block and on in another way', async () => {
   const branch = blocks(4, 7, 1)
   await database.append(branch, after(11, 1), false)
   expectHolds([...blocks(0, 4), ...branch])
-  const numbers = (await database.blocksBefore(99, 99)).map(({ number, hash: of }) => [
-    number,
-    of === hash(number),
-  ])
+  const numbers = database.blocksBefore(99, 99).map(({ number, hash: of }) => [number, of === hash(number)])
   expect(numbers[0]).toEqual([11, false])
   expect(numbers.at(-1)).toEqual([0, true])
 })
 
 test('finds transfers by their recipient, oldest first', async () => {
   await database.append(blocks(0, 10), after(10), true)
-  const found = await database.transfersTo(address(101), 3)
+  const found = database.transfersTo(address(101), 3)
   expect(found.map(({ index }) => index)).toEqual([1, 4, 7])
-  expect(await database.transfersTo(address(5), 3)).toEqual([])
+  expect(database.transfersTo(address(5), 3)).toEqual([])
 })
 
 test('a batch that the disk refuses leaves memory and disk as they were', async () => {
   await database.append(blocks(0, 3), after(3), true)
-  const refuse = () => vi.spyOn(ClassicLevel.prototype, 'batch').mockRejectedValueOnce(new Error('disk full'))
+  const { exec } = Sqlite.prototype
+  const refuse = () =>
+    vi.spyOn(Sqlite.prototype, 'exec').mockImplementation(function (this: Sqlite.Database, text: string) {
+      if (text !== 'COMMIT') return exec.call(this, text)
+      vi.restoreAllMocks()
+      throw new Error('disk full')
+    })
   refuse()
   await expect(database.append(blocks(3, 4), after(7), true)).rejects.toThrow('disk full')
   expectHolds(blocks(0, 3))

@@ -3,8 +3,7 @@ import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { nextHashChain } from '@svc-zerc20/zk'
 import type { BlockRef, Chain } from '../chain/chain.js'
 import type { ReportedTransfer } from '../chain/transfer.js'
-import type { ChainedTransfer } from '../store/database.js'
-import type { SyncedBlock } from '../store/record.js'
+import type { ChainedTransfer, SyncedBlock } from '../store/database.js'
 
 /**
  * Adds the hash chain after each transfer. Indices must go on where the head ended, and the last block must

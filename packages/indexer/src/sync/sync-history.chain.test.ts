@@ -123,7 +123,7 @@ test('fault 18 a head that the node names and does not have is not stored, and h
 test('the last common block is found however far down it is', async () => {
   for (let block = 0; block < 70; block++) await world.mine(...transfers(1, block))
   await syncAll(chain)
-  const [, common] = (await database.blocksBefore(Number.MAX_SAFE_INTEGER, 99)).toReversed()
+  const [, common] = database.blocksBefore(Number.MAX_SAFE_INTEGER, 99).toReversed()
   const above = (number: number) => number > (common?.number ?? 0)
   const elsewhere: Chain = {
     ...chain,

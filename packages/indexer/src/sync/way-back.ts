@@ -3,8 +3,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { BlockRef, Chain } from '../chain/chain.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
-import type { Database } from '../store/database.js'
-import type { SyncedBlock } from '../store/record.js'
+import type { Database, SyncedBlock } from '../store/database.js'
 
 export type WayBack = {
   /** Whether a chain that ends below our head is another branch. Otherwise it comes from a node that lags. */
@@ -20,7 +19,7 @@ export function createWayBack(deps: { chain: Chain; database: Database; log: Log
 
   async function lastCommonBlock(before: number): Promise<SyncedBlock> {
     for (let below = before; ; ) {
-      const stored = await database.blocksBefore(below, limits.blocksPerWalkStep)
+      const stored = database.blocksBefore(below, limits.blocksPerWalkStep)
       const blocks = await chain.blocksAt(stored.map(({ number }) => number))
       const common = stored.find(({ hash }, at) => blocks[at]?.hash === hash)
       if (common !== undefined) return common
@@ -37,7 +36,7 @@ export function createWayBack(deps: { chain: Chain; database: Database; log: Log
 
   return {
     async isShorterBranch(latest) {
-      const [stored] = await database.blocksBefore(latest.number + 1, 1)
+      const [stored] = database.blocksBefore(latest.number + 1, 1)
       if (stored === undefined) return false
       const [block] = await chain.blocksAt([stored.number])
       return block !== undefined && block.hash !== stored.hash
