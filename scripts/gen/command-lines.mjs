@@ -28,7 +28,7 @@ function sectionsOf(command, depth, prefix) {
 
 /** docs/reference/command-line.md */
 export function renderCommandLine() {
-  const program = createFacilitator('', { check: none, start: none, config: none }, {})
+  const program = createFacilitator('', { env: {} })
   return `<!-- Generated from packages/facilitator/src/command-line.ts by \`npm run gen\`. Do not edit. -->
 
 # Command line of the facilitator

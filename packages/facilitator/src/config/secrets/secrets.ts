@@ -113,32 +113,24 @@ function examineAdminToken(
   return token
 }
 
-/** The token of a decider that is about to serve. Throws `SvcError('secrets_invalid')` without a good one. */
-export function readDeciderToken(env: Environment): string {
-  let wrong = 'required, but not set'
-  const token = readVariable(env, 'SVC_DECIDER_TOKEN', (_level, _key, message) => {
-    wrong = message
-  })
-  if (token !== undefined) return token
-  throw new SvcError('secrets_invalid', `SVC_DECIDER_TOKEN: ${wrong}`)
-}
+// For commands that need one secret. Each throws `SvcError('secrets_invalid')` for a bad one, and without one that is required.
 
-/** The key that puzzles derive from. Throws `SvcError('secrets_invalid')` without a good one. */
-export function readTreasuryKey(env: Environment): Secret<Uint8Array> {
-  let wrong = 'required, but not set'
-  const key = readVariable(env, 'SVC_TREASURY_PK', (_level, _key, message) => {
-    wrong = message
-  })
-  if (key !== undefined) return new Secret(hexToBytes(key))
-  throw new SvcError('secrets_invalid', `SVC_TREASURY_PK: ${wrong}`)
-}
+export const readDeciderToken = (env: Environment): string => readRequired(env, 'SVC_DECIDER_TOKEN')
 
-/** The password of a database, for commands that need no key. Throws `SvcError('secrets_invalid')` for a bad one. */
+export const readTreasuryKey = (env: Environment): Secret<Uint8Array> =>
+  new Secret(hexToBytes(readRequired(env, 'SVC_TREASURY_PK')))
+
 export function readStoragePassword(env: Environment): Secret<string> | undefined {
-  const password = readVariable(env, 'SVC_STORAGE_PASSWORD', (_level, _key, message) => {
-    throw new SvcError('secrets_invalid', `SVC_STORAGE_PASSWORD: ${message}`)
-  })
+  const password = readVariable(env, 'SVC_STORAGE_PASSWORD', refuse)
   return password === undefined ? undefined : new Secret(password)
+}
+
+function readRequired<Name extends 'SVC_DECIDER_TOKEN' | 'SVC_TREASURY_PK'>(env: Environment, name: Name) {
+  return readVariable(env, name, refuse) ?? refuse('fail', name, 'required, but not set')
+}
+
+function refuse(_level: Finding['level'], name: string, message: string): never {
+  throw new SvcError('secrets_invalid', `${name}: ${message}`)
 }
 
 /** Throws `SvcError('secrets_invalid')` with every problem. Never shows the values. */

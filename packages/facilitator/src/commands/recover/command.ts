@@ -1,0 +1,106 @@
+/** `recover` on the command line. */
+import { exitCodes } from '@svc-zerc20/daemon'
+import { type ChallengeNonce, parseChallengeNonce, SvcError } from '@svc-zerc20/protocol'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type LogWriter, levelOf } from '../../telemetry/events.js'
+import { checked } from '../daemon.js'
+import { acceptJournalOption, addConfigured, environmentHelp, examples, type Shell, say } from '../shell.js'
+
+const recoverHelp = `
+Needs the journal, so stop the daemon first. It looks at the helper's events, which also tell of payments that no journal
+knows any more, and at the addresses of the nonces that it is given. What is missing in the journal is put on record, and
+the daemon mints it once it is started: this command sends nothing. It may be killed and run again at any time. Progress
+goes to standard error, the burns to standard output.
+
+Exit codes:
+  ${exitCodes.ok}   every burn that was found is on record
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line, or a burn that our own relayer sent and whose address
+     does not derive from them; fix it first
+  ${exitCodes.tryAgain}  nothing to fix here: the journal is in use, or the RPC is down`
+
+export function addRecover(program: Command, shell: Shell): void {
+  addConfigured(
+    program,
+    'recover',
+    'put burns on record that the chain has and the journal lost; the daemon mints them',
+    examples(
+      'svc-facilitator recover --config facilitator.toml',
+      'svc-facilitator recover --config facilitator.toml --json > burns.json',
+    ),
+    environmentHelp,
+    recoverHelp,
+  )
+    .option(...acceptJournalOption)
+    .option('--json', 'print the burns as one JSON object', false)
+    .option(
+      '--nonce <nonce...>',
+      'challenge nonces of payers who paid by a transfer of their own and of whom no record is left',
+      collect(readNonce),
+      [],
+    )
+    .option(
+      '--ledger-id <id...>',
+      'ids of ledgers that minted in batches and whose journals are lost: "admin status" and "facilitator.ready" told them',
+      collect(readLedgerId),
+      [],
+    )
+    .option(
+      '--pow-bits <bits...>',
+      'values that zerc20.pow_bits had in the past; smaller ones than now are tried anyhow',
+      collect(readPowBits),
+      [],
+    )
+    .action((options: RecoverCommand) => recover(options, shell))
+}
+
+type RecoverCommand = {
+  readonly config: string
+  readonly json: boolean
+  readonly acceptJournal: boolean
+  readonly nonce: readonly ChallengeNonce[]
+  readonly ledgerId: readonly string[]
+  readonly powBits: readonly number[]
+}
+
+async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
+  const { config: file, json, nonce: nonces, ledgerId: ledgerIds, ...rest } = options
+  const { ready } = await checked(file, 'recover', shell)
+  const log: LogWriter = (event) => {
+    if (levelOf(event) !== 'info') say(Object.values(event).join(' '))
+  }
+  const { exitCodeOf, printRecovery, recoverBurns } = await import('./recover.js')
+  const found = await recoverBurns({ ...ready, ...rest, nonces, ledgerIds, log, say }).catch(
+    (error: unknown) => {
+      const isLocked = error instanceof SvcError && error.code === 'journal_locked'
+      throw isLocked ? new SvcError(error.code, `${error.message}: stop it first`, { cause: error }) : error
+    },
+  )
+  process.stdout.write(printRecovery(found, { json }))
+  process.exitCode = exitCodeOf(found)
+}
+
+/** An option that may be given several times. */
+const collect =
+  <T>(read: (text: string) => T) =>
+  (text: string, others: readonly T[]): T[] => [...others, read(text)]
+
+function readNonce(text: string): ChallengeNonce {
+  const nonce = parseChallengeNonce(text)
+  if (nonce === undefined) throw new InvalidArgumentError('expected 0x and 64 hex digits')
+  return nonce
+}
+
+function readLedgerId(text: string): string {
+  if (!/^[0-9a-f]{32}$/.test(text)) throw new InvalidArgumentError('expected 32 hex digits')
+  return text
+}
+
+/** As of `zerc20.pow_bits`. */
+const powBitsMax = 32
+
+function readPowBits(text: string): number {
+  const bits = Number(text)
+  if (!/^\d{1,2}$/.test(text) || bits > powBitsMax)
+    throw new InvalidArgumentError(`expected a number up to ${powBitsMax}`)
+  return bits
+}

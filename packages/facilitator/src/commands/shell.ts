@@ -1,0 +1,58 @@
+/** What every command of `svc-facilitator` has: where it stands on the command line, its help, and the process around it. */
+import { exitCodeFor, exitCodes, type ProcessLog } from '@svc-zerc20/daemon'
+import { CodedError } from '@svc-zerc20/protocol'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Environment } from '../config/secrets/environment.js'
+import type { WrittenEvent } from '../telemetry/events.js'
+
+/** The process around a command. */
+export type Shell = { readonly env: Environment; readonly output: ProcessLog<WrittenEvent> }
+
+/** Parts of the help are printed one under the other. */
+export const addCommand = (program: Command, name: string, description: string, ...help: string[]): Command =>
+  program.command(name).description(description).addHelpText('after', help.join('\n'))
+
+/** A command that works on a configuration file. */
+export const addConfigured = (...given: Parameters<typeof addCommand>): Command =>
+  addCommand(...given).requiredOption('--config <file>', 'configuration file (TOML)')
+
+export const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+
+export const exitCodesHelp = `
+Exit codes:
+  ${exitCodes.ok}   done, stopped, or nothing failed
+  ${exitCodes.mistake}   a mistake in configuration, environment or command line; fix it first
+  ${exitCodes.tryAgain}  nothing to fix here, for example the RPC is down; try again later`
+
+export const environmentHelp = `
+Environment (keys are never read from the file):
+  SVC_TREASURY_PK  seed of the burn secrets, and sends fees from the treasury in custodial mode, required
+  SVC_RELAYER_PK   pays gas for relayed burns and mints, required
+  SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
+  SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback
+  SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url
+  PAYMENT_HISTORY_PATH, HISTORY_*  the payment history, all of its group or none; docs/reference/environment.md`
+
+export const acceptJournalOption = [
+  '--accept-journal',
+  'go on with a journal that is not the newest, or whose relayer key was used elsewhere',
+  false,
+] as const
+
+export const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most}.`)
+  }
+
+/** Progress, which is no result. */
+export const say = (line: string) => process.stderr.write(`${line}\n`)
+
+/** Ends the process with the words and the exit code of an error. */
+export async function failWith(error: unknown, { output }: Pick<Shell, 'output'>): Promise<never> {
+  const { message } = error instanceof CodedError ? error : { message: String(error) }
+  process.stderr.write(`fail ${message.replaceAll('\n', '\nfail ')}\n`)
+  return output.exit(exitCodeFor(error))
+}
