@@ -3,11 +3,10 @@ export { isName } from './forms.js'
 export { type Issue, signStatement } from './issue.js'
 export {
   type PublicJwk,
-  parsePublicJwk,
   parseTrustAnchor,
   thumbprintOf,
 } from './keys.js'
-export { type Claims, type StatementContent, type StatementKind, statementKinds } from './kinds.js'
+export { type Claims, type StatementContent, statementKinds } from './kinds.js'
 export {
   type IssuerKey,
   type Manifest,
@@ -16,9 +15,9 @@ export {
   signManifest,
 } from './manifest.js'
 export { presentStatement } from './present.js'
-export { newestRevocations, type Revocations, signRevocations } from './revocations.js'
+export { signRevocations } from './revocations.js'
 export { makePrivateKey, parsePrivateKey, type SigningKey } from './signing-key.js'
-export { StatementError, type StatementReason, statementReasons } from './statement-error.js'
+export { StatementError, statementReasons } from './statement-error.js'
 export {
   parseStatementFile,
   printStatementFile,

@@ -3,12 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BurnTerms, burnAddressAt, deriveBurn, search, verifyBurnAddress } from './burn-address.js'
 import { addressOf, burnHash, checkPow, secretAt } from './burn-hash.js'
-import { encodeFullBurnAddress } from './full-burn-address.js'
 import type { Generation } from './generation.js'
 import { hexOf } from './hex.js'
 import { fieldPrime } from './poseidon.js'
 import { findPowNonce } from './pow-kernel.js'
-import { recipientWord } from './recipient-hash.js'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const hex = (length: number) => bytes(length).map(hexOf)
@@ -242,21 +240,4 @@ describe('verification', () => {
       few,
     )
   })
-})
-
-test('the full form has 105 bytes, each part in its place', () => {
-  fc.assert(
-    fc.property(terms, (given) => {
-      const { tweak, baseSecret } = deriveBurn(given)
-      const to = { chainId: given.chainId, recipient: recipientWord(given.treasury), tweak }
-      const full = Buffer.from(encodeFullBurnAddress(to, baseSecret).slice(2), 'hex')
-      expect(full).toHaveLength(105)
-      expect(full[0]).toBe(1)
-      expect(full.readBigUInt64BE(1)).toBe(BigInt(given.chainId))
-      expect(full.subarray(9, 21)).toEqual(Buffer.alloc(12))
-      expect(hexOf(full.subarray(21, 41))).toBe(given.treasury)
-      expect(hexOf(full.subarray(41, 73))).toBe(tweak)
-      expect(BigInt(hexOf(full.subarray(73)))).toBe(baseSecret)
-    }),
-  )
 })

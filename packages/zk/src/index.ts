@@ -1,4 +1,4 @@
-export { ArtifactError, type ArtifactErrorCode } from './artifacts/artifact-error.js'
+export { ArtifactError } from './artifacts/artifact-error.js'
 export {
   type ArtifactFile,
   type Artifacts,
@@ -11,7 +11,7 @@ export {
   parseManifest,
   readArtifacts,
 } from './artifacts/artifacts.js'
-export { type Contribution, type KeyFile, type PublicValue, readKeyFile } from './artifacts/key-file.js'
+export { type Contribution, type PublicValue, readKeyFile } from './artifacts/key-file.js'
 export {
   type G1,
   type G2,
@@ -21,16 +21,12 @@ export {
 } from './artifacts/verification-key.js'
 export {
   type BatchBurn,
-  type BatchRange,
   type BatchShape,
-  type BatchWithdrawal,
   batchRange,
   batchShape,
   batchWithdrawInput,
-  fittingLeaves,
 } from './batch-withdraw.js'
 export {
-  type BurnDerivation,
   type BurnTerms,
   burnAddressAt,
   deriveBurn,
@@ -50,7 +46,6 @@ export {
   type RootCircuit,
   rootBatches,
 } from './circuit-name.js'
-export { encodeFullBurnAddress } from './full-burn-address.js'
 export { type Generation, upstreamPowBits } from './generation.js'
 export { nextHashChain, type Transfer } from './hash-chain.js'
 export { type Hex, hexOf } from './hex.js'
@@ -67,16 +62,13 @@ export {
   treeHeight,
 } from './merkle-tree.js'
 export { fieldPrime, hash2, hash3 } from './poseidon.js'
-export { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
+export { findPowNonce, type NonceRange } from './pow-kernel.js'
 export { type GeneralRecipient, recipientHash, recipientWord } from './recipient-hash.js'
-export { evaluateTransfers, type RootTransition, rootChallenge } from './root-challenge.js'
+export { evaluateTransfers, rootChallenge } from './root-challenge.js'
 export { deriveSeed, seedFingerprint } from './seed.js'
 export {
   type CircuitInput,
-  type RootStep,
   type RootWitness,
   rootInput,
-  type Withdrawal,
-  type WithdrawWitness,
   withdrawInput,
 } from './witness.js'

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { vectors } from '../test/vectors.js'
 import { burnAddressAt, deriveBurn, verifyBurnAddress } from './burn-address.js'
 import { type PowPuzzle, secretAt } from './burn-hash.js'
-import { encodeFullBurnAddress } from './full-burn-address.js'
 import { upstreamPowBits } from './generation.js'
 import { nextHashChain } from './hash-chain.js'
 import { bytesOf, type Hex } from './hex.js'
@@ -90,9 +89,6 @@ describe('burn addresses', () => {
     if (vector.recipientHash !== undefined) expect(puzzle.recipientHash).toBe(BigInt(vector.recipientHash))
     expect(secretAt(puzzle, vector.powNonce)).toBe(BigInt(vector.secret))
     expect(burnAddressAt(puzzle, vector.powNonce)).toBe(checksummed(vector.burnAddress))
-    if (vector.fullBurnAddress !== undefined) {
-      expect(encodeFullBurnAddress(to, secretAt(puzzle, vector.powNonce))).toBe(vector.fullBurnAddress)
-    }
   })
 
   const advices = burns.filter(({ kind }) => kind === 'payment advice')

@@ -8,7 +8,6 @@ type Burn = {
   powNonce: number
   secret: Hex
   burnAddress: Hex
-  fullBurnAddress?: Hex
 }
 
 type Vectors = {
