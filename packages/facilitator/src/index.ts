@@ -7,4 +7,3 @@ export { type Facilitator, type StartOptions, startFacilitator } from './start/s
 export { openStorage } from './start/storage.js'
 export { lockJournal } from './store/journal/lock.js'
 export type { LogEvent, LogWriter, WrittenEvent } from './telemetry/events.js'
-export { createLog } from './telemetry/log.js'

@@ -1,14 +1,13 @@
 /** A ledger of finalized payments with fees, that can be restarted, also from an old copy. */
-import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address } from '@svc-zerc20/protocol'
 import { onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import type { Clock } from '../src/payment/ports.js'
 import type { Challenge } from '../src/payment/records.js'
-import { copyDatabase } from '../src/store/backup.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, seconds, units } from './challenges.js'
 import { temporaryFolder } from './folder.js'
+import { copyLedger } from './ledger-files.js'
 import { openTestStore, type TestLedger } from './store.js'
 
 /** An address that no test sends anything else to. */
@@ -47,8 +46,7 @@ export async function createFeeLedger(clock: Clock) {
     /** A copy of the ledger as it is now. */
     copy(): string {
       const copy = join(temporaryFolder(), 'copy')
-      copyFileSync(path, copy)
-      copyDatabase(path, copy)
+      copyLedger(path, copy)
       return copy
     },
     /** The next run finds the files as they are, or an old copy of them, which the operator accepts. */

@@ -45,17 +45,6 @@ function copyAsBackup(source: Connection, file: string): { readonly events: numb
   }
 }
 
-/** Copies the database beside a journal to the place beside another one, as it is. Nothing for one that is not there. */
-export function copyDatabase(journal: string, to: string): void {
-  if (!existsSync(databaseOf(journal))) return
-  const source = openSqlite(databaseOf(journal))
-  try {
-    source.query(sql`VACUUM INTO ${databaseOf(to)}`)
-  } finally {
-    source.close()
-  }
-}
-
 function sync(path: string): void {
   const file = openSync(path, 'r+')
   try {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
+import { createLog } from '../../test/log.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { logEvents } from './events.js'
-import { createLog } from './log.js'
 
 let net: TestNetwork
 const lines: string[] = []

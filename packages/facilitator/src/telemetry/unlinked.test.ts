@@ -1,7 +1,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
+import { createLog } from '../../test/log.js'
 import { logEvents } from './events.js'
-import { createLog } from './log.js'
 import { mintEvents, unlinked } from './unlinked.js'
 
 const nonce = `0x${'ab'.repeat(32)}`

@@ -9,12 +9,12 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
+import { createLog } from '../../../test/log.js'
 import { type LyingIndexer, startLyingIndexer } from '../../../test/lying-indexer.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 import { splitOf } from '../../../test/splitter.js'
-import { createLog } from '../../telemetry/log.js'
 
 const { provider, minter, relayer } = developmentRoles
 const observer = fileURLToPath(new URL('../../../../../tools/observer/dist/main.js', import.meta.url))
