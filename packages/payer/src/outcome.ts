@@ -103,7 +103,7 @@ export function refusalOf({ settleResponse, paymentRequired }: Answer): {
 const codeOf = (text: string | undefined) => text?.split(':', 1)[0] ?? ''
 const isReason = (code: string): code is ReasonCode => Object.hasOwn(reasons, code)
 
-/** Refusals after which the permit may be signed anew, for the same challenge, once its nonce has moved on. */
+/** Refusals after which the permit may be signed again, for the same challenge, once its nonce has moved on. */
 const outrunReasons: ReadonlySet<string> = new Set<ReasonCode>([
   'permit_nonce_in_use',
   'permit_nonce_stale',

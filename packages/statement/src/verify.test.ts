@@ -90,7 +90,7 @@ const split = (statement: string) => {
   return { token, disclosures: rest.slice(0, -1) }
 }
 const join = (token: string, disclosures: readonly string[]) => [token, ...disclosures, ''].join('~')
-/** The same statement with another header or payload, signed anew by the key unless told otherwise. */
+/** The same statement with another header or payload, signed again by the key unless told otherwise. */
 function rewritten(
   statement: string,
   change: { header?: object; payload?: object },

@@ -76,7 +76,7 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
     expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
   })
 
-  it('that was refused for good after its burn is told to be paid, before anything is paid anew', async () => {
+  it('that was refused for good after its burn is told to be paid, before anything is paid again', async () => {
     const seller = await paywall(['break', { reason: 'challenge_expired' }, 'serve'])
     const buy = buyer({ mode })
     await expect(buy(seller.url)).rejects.toThrow()

@@ -21,7 +21,7 @@ type Fetch = typeof globalThis.fetch
  * - A payment whose permit nonce another payment used is signed again for the same challenge, which burns at
  *   most once.
  * - A payment whose answer was lost, or broke off, is presented first when the same request is made again. If its one
- *   answer was already given, `payment_used` is thrown once, before anything is paid anew.
+ *   answer was already given, `payment_used` is thrown once, before anything is paid again.
  * - A transfer that was not confirmed in time is waited for further when the same request is made again.
  * - A payment that is answered with a 402 becomes a `PayerError` with the reason, what to do, and the burn if
  *   there is one.

@@ -285,7 +285,7 @@ const approvals: Case[] = [
   {
     name: 'a yes that comes after the offer has expired',
     code: 'offer_expired',
-    // An offer that is nearly over when it is read would be asked for anew.
+    // An offer that is nearly over when it is read would be asked for again.
     behave: (exchange) => asks({ extra: { expiresAt: Math.floor(Date.now() / 1_000) + 8 } })(exchange),
     options: {
       approveAbove: '999',

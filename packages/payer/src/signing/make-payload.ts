@@ -78,7 +78,7 @@ export function createMakePayload({
 
   /**
    * Ends a failed payment. Only its holder may do so, because another process may be about to sign for the
-   * same challenge. The reservation ends before the record does, so that the next holder reserves anew.
+   * same challenge. The reservation ends before the record does, so that the next holder makes a new one.
    */
   async function giveUp(challengeNonce: ChallengeNonce, error: unknown): Promise<void> {
     const reverted = error instanceof PayerError && ['burn_reverted', 'burn_missed'].includes(error.code)

@@ -129,7 +129,7 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     },
 
     schemeHooks: {
-      /** The official fetch client sends again once when told `recovered`, and then asks for a payload anew. */
+      /** The official fetch client sends again once when told `recovered`, and then asks for another payload. */
       async onPaymentResponse({ requirements, settleResponse, paymentRequired }) {
         const { challengeNonce } = readOffer(Offer.x402Version, requirements)
         // A `deliverPayments` beneath the client has seen the whole answer. This hook is told no status, and would take

@@ -287,7 +287,7 @@ describe('self-transfer mode', () => {
     'OldNonce',
     'request timed out',
   ])(
-    'one node says "%s", another does not show the transfer yet: it is awaited, and never signed anew',
+    'one node says "%s", another does not show the transfer yet: it is awaited, and never signed again',
     async (message) => {
       const payer = createPayer(impatient)
       const offer = newOffer()

@@ -120,7 +120,7 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
     )
   })
 
-  it('is not signed by resume, which pays nothing anew', async () => {
+  it('is not signed by resume, which pays for nothing new', async () => {
     const { parts } = partsFromEnvironment({
       SVC_PAYER_PK: developmentRoles.payer.privateKey,
       SVC_RPC_URL: net.rpcUrl,

@@ -76,7 +76,7 @@ describe('a cell in a folder', () => {
     ['an empty file', ''],
     ['another version', JSON.stringify({ version: 2, commits: [], value: { count: 1 } })],
     ['a value that is none', JSON.stringify({ version: 1, commits: [], value: { count: 'many' } })],
-  ])('stops at %s, and does not begin anew', async (_, text) => {
+  ])('stops at %s, and does not begin again', async (_, text) => {
     await open().update(increment)
     await writeFile(join(folder, '2.json'), text)
     await expect(open().read()).rejects.toMatchObject({ code: 'state_unusable' })

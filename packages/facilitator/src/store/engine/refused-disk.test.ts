@@ -95,7 +95,7 @@ function refuseCalls(isLasting: boolean) {
 describe('the disk of the journal', () => {
   it.each([
     ['once', false],
-    ['until it is mended', true],
+    ['until it is repaired', true],
   ])('refuses any write, sync, cut or rename, %s: nothing is half done, and all goes on', (_, isLasting) => {
     const disk = refuseCalls(isLasting)
     open()
