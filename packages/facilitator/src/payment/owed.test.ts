@@ -1,3 +1,4 @@
+import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { burnOf, challengeOf, units } from '../../test/challenges.js'
 import { createOwedBooks } from './owed.js'
@@ -23,7 +24,8 @@ function booksOf(few: number, waitOf?: () => Wait) {
     few,
     freshMs: 5_000,
   })
-  const burn = (seed: number) => awaiting.push({ challenge: challengeOf(seed), burn: burnOf(seed) })
+  const burn = (seed: number, at: Partial<AwaitingMint> = {}) =>
+    awaiting.push({ challenge: challengeOf(seed), burn: burnOf(seed), ...at })
   const reorg = () => demoted.push(...awaiting.splice(0))
   return { books, time, burn, reorg }
 }
@@ -35,6 +37,16 @@ describe('what is owed to the provider', () => {
     burn(2)
     const { gathering } = await books.total()
     expect(gathering).toEqual([{ payments: 2, oldestAt: challengeOf(1).expiresAt }])
+  })
+
+  it('waits since its burn, also where that came long after its challenge ended', async () => {
+    const { books, burn } = booksOf(1)
+    const day = 86_400
+    const lateAt = (challengeOf(1).expiresAt + day) as UnixSeconds
+    burn(1, { lateAt })
+    expect(await books.total()).toMatchObject({ oldestAt: lateAt })
+    burn(2, { acceptedAt: (lateAt - 60) as UnixSeconds })
+    expect(await books.total()).toMatchObject({ oldestAt: lateAt - 60 })
   })
 
   it('is not what a reorg took, which is counted by itself', async () => {

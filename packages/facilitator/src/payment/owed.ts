@@ -2,13 +2,12 @@
 import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
 import type { Clock } from './ports.js'
-import type { AwaitingMint } from './records.js'
 import type { Wait, WaitReason } from './waits.js'
 
 export type Owed = {
   readonly payments: number
   readonly value: BaseUnits
-  /** When the longest waiting payment was accepted, in unix seconds. A late one counts from its expiry. */
+  /** When the longest waiting payment was accepted, in unix seconds, or noticed if it came late. */
   readonly oldestAt: number | undefined
   readonly reasons: ReadonlyMap<WaitReason, number>
   /** Accepted once, perhaps served, and without a burn since a reorg. */
@@ -46,13 +45,15 @@ export function createOwedBooks(deps: {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
       payments += 1
       value += payment.burn.value
-      const at = waitingSince(payment)
+      const { acceptedAt, lateAt, challenge } = payment
       if (reason === 'gathering') {
-        const epoch = payment.challenge.epoch?.start
+        const epoch = challenge.epoch?.start
+        // An epoch waits for a late burn since the challenge expired.
+        const at = acceptedAt ?? challenge.expiresAt
         const { payments: others = 0, oldestAt: first = at } = gathering.get(epoch) ?? {}
         gathering.set(epoch, { payments: others + 1, oldestAt: Math.min(first, at) })
       }
-      oldestAt = oldestAt === undefined ? at : Math.min(oldestAt, at)
+      oldestAt = Math.min(oldestAt ?? Number.POSITIVE_INFINITY, acceptedAt ?? lateAt ?? challenge.expiresAt)
     }
     const demoted = { payments: 0, value: 0n }
     for await (const { burn } of ledger.demoted()) {
@@ -104,5 +105,3 @@ export function createOwedBooks(deps: {
     waitOf,
   }
 }
-
-const waitingSince = ({ acceptedAt, challenge }: AwaitingMint): number => acceptedAt ?? challenge.expiresAt

@@ -170,6 +170,8 @@ export type AwaitingMint = {
   readonly burn: Burn
   /** Absent for a burn that came too late to buy anything. */
   readonly acceptedAt?: UnixSeconds
+  /** When such a burn was noticed. */
+  readonly lateAt?: UnixSeconds
 }
 
 /** A signed transaction: after a crash the same bytes are sent again. */

@@ -51,7 +51,7 @@ describe('what awaits its mint', () => {
     for await (const burned of ledger.awaitingMint()) found.push(burned)
     expect(found).toEqual([
       { challenge: challengeOf(1), burn: burnOf(1), acceptedAt: 1_700_000_000 },
-      { challenge: challengeOf(2), burn: burnOf(2) },
+      { challenge: challengeOf(2), burn: burnOf(2), lateAt: 1_700_000_000 },
     ])
   })
 

@@ -26,7 +26,7 @@ export function leavesIn(rows: readonly Row[]): Leaves {
 /** The leaf of a row as finalization takes it. */
 export function awaitingIn({ record }: Row): AwaitingMint {
   const { challenge, burn, at, reason } = decode<Leaf>(record)
-  return { challenge, burn, ...(reason === undefined && { acceptedAt: at }) }
+  return { challenge, burn, ...(reason === undefined ? { acceptedAt: at } : { lateAt: at }) }
 }
 
 /** The leaves of a payment, and its number when it has any. */
