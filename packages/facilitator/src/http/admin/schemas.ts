@@ -249,7 +249,7 @@ export const status = named(
           name: z
             .string()
             .describe(
-              '`work`: who sends, follows the token and mints; `send:` and an account: who sends from that one',
+              '`work`: who sends, follows the token and mints; `send` and an account: who sends from that one',
             ),
           term: count.describe('grows with each holder'),
           holder: z.string().optional().describe('the daemon that holds it; absent while none does'),
