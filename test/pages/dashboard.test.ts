@@ -15,7 +15,21 @@ import { hostile } from './support/shop.js'
 import { giveWallet, walletFor } from './support/wallet.js'
 
 const notRun = findBrowser() === undefined ? ` (not run: ${howToGetBrowser})` : ''
-const screens = ['overview', 'payments', 'attention', 'money', 'privacy', 'health']
+/** Each screen's headings and columns, in reading order. */
+const outlines: Readonly<Record<string, string>> = {
+  overview:
+    'Overview, Accepted today, Fees earned today, Awaiting mint, Finalized today, Gas of the relayer, Attention, What needs you, Over time, Accepted, Finalized, Fees earned',
+  payments: 'Payments, Issued, Payment, Phase, Amount, zUSD, Seller, Payer, Burn, Mint',
+  attention:
+    'Attention, Now, Issuance, Burned and not minted yet, root behind 2 payments, Payment, Accepted, Waits since, Amount, Action, Who was refused, and why, Who, Asked for, Why, Times, Last, Burns that bought nothing, Payment, Why, From, Burn, Amount, Transfers that covered nothing, Payment, When, Why, Transaction, Tokens stuck at burn addresses, Payment, Burn address, Transfers, Stuck, None of these',
+  money:
+    'Money, Owed to the provider, Minted in 31 days, Fees due, Fees swept, Gas spent, Payments against mints, Finalized, Payment, Burned, zUSD, Minted, Fee in it, Burn, Mint, Verdict, Fees',
+  privacy:
+    'Privacy, Median company of a mint, Mints that stood alone, Largest batch, Company of each mint, oldest to newest, What an observer could link, Finalized, Mint, Payments, Minted, Company, Verdict, Settings that change it',
+  health:
+    'Health, Parts, Part, State, Detail, Gas and transactions, Account, Address, Lasts, Balance and pace, In flight, Turned away, Who, Asked for, Why, Times, Last',
+}
+const screens = Object.keys(outlines)
 
 describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
   let net: Operated
@@ -243,13 +257,52 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       const shown = await text()
       expect(shown).toContain('Accepted today2.75725 zUSD4 payments')
       expect(shown).toContain('Fees earned today0.06725 zUSD')
-      expect(shown).toMatch(/Awaiting mint1\.52725 zUSD2 payments, the oldest for \d+ min: 2 root behind/)
+      expect(shown).toMatch(
+        /Awaiting mint1\.52725 zUSD2 payments, the oldest for \d+ (?:s|min): 2 root behind/,
+      )
       expect(shown).toContain('Finalized today1.7425 zUSD3 payments')
       expect(shown).toMatch(/Gas of the relayer(?:10\+ years|\d+ days)/)
       const chart = page.getByRole('img', { name: /^Accepted by hour of the last 24: 2\.75725 zUSD in all/ })
       await chart.waitFor()
       await press('30 days')
       await page.getByRole('img', { name: /^Accepted by day of the last 30: 2\.75725 zUSD in all/ }).waitFor()
+    })
+
+    it('says what a bar of a chart stands for while it is pointed at', async () => {
+      await signIn()
+      const bar = page
+        .getByRole('img', { name: /^Accepted by hour/ })
+        .locator('i')
+        .last()
+      expect(await bar.locator('span').isVisible()).toBe(false)
+      await bar.hover()
+      await bar.locator('span').waitFor()
+      expect(await bar.textContent()).toMatch(/: 2\.75725 zUSD, 4 payments$/)
+    })
+
+    it('names the daemons on one database, what each does alone, and which was not heard of', async () => {
+      await page.route('**/admin/status', async (route) => {
+        const response = await route.fetch()
+        const daemons = [
+          { name: 'one', here: true, alive: true, silentSeconds: 1 },
+          { name: 'two', here: false, alive: false, silentSeconds: 120 },
+        ]
+        const leases = [
+          { name: `send ${net.payer.address}`, term: 7, holder: 'one' },
+          { name: 'work', term: 8 },
+        ]
+        await route.fulfill({ response, json: { ...(await response.json()), daemons, leases } })
+      })
+      await signIn()
+      await page.getByText('two was last heard of 2 min ago.').waitFor()
+      await go('health')
+      const rows = page.getByRole('region', { name: 'Daemons on this database' }).locator('tbody tr')
+      expect(await rows.allTextContents()).toEqual([
+        expect.stringMatching(/^one, which answers herealive1 s agosends from 0x\w{6}…\w{4}$/),
+        'twosilent2 min ago–',
+      ])
+      await page.getByText('Nobody does this:follows the token, mints').waitFor()
+      await expectAccessible(page)
     })
 
     it('says which payment a burn is, and shows its way from challenge to mint', async () => {
@@ -299,9 +352,9 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       const shown = await text()
       expect(shown).toMatch(/weather\/settleThe payer holds less than the amount/)
       const rows = (name: string) => page.getByRole('region', { name, exact: true }).locator('tbody tr')
-      expect(await rows('Late burns').textContent()).toContain('late')
-      expect(await rows('Unmatched transfers').textContent()).toContain('burn_underpaid')
-      expect(await rows('Stuck transfers').textContent()).toContain('0.0003 zUSD')
+      expect(await rows('Burns that bought nothing').textContent()).toContain('late')
+      expect(await rows('Transfers that covered nothing').textContent()).toContain('burn underpaid')
+      expect(await rows('Tokens stuck at burn addresses').textContent()).toContain('0.0003 zUSD')
     })
 
     it('pauses, resumes and retries only after a question', async () => {
@@ -332,6 +385,8 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await signIn()
       for (const screen of [...screens, `payments/${net.waiting.nonce}`]) {
         await go(screen)
+        const outline = await page.locator('main :is(h1, h2, h3, th)').allTextContents()
+        if (outlines[screen]) expect(outline.join(', ')).toBe(outlines[screen])
         await expectAccessible(page)
         await expectToFit(page)
         await page.setViewportSize({ width: 1024, height: 900 })
@@ -348,6 +403,23 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
         expect(await text()).toContain('<script>')
       }
       await expectNothingRan()
+    })
+
+    it('moves nothing that its reader looks at, while it is asked again and again', async () => {
+      await page.addInitScript(() => {
+        const moved: unknown[] = []
+        Object.assign(globalThis, { moved })
+        new PerformanceObserver((list) => moved.push(...list.getEntries())).observe({ type: 'layout-shift' })
+      })
+      await signIn()
+      let answers = 0
+      page.on('response', (response) => {
+        if (response.url().endsWith('/admin/status')) answers += 1
+      })
+      await go('overview')
+      const before = answers
+      await until(() => answers > before + 1)
+      expect(await page.evaluate(() => (globalThis as unknown as { moved: unknown[] }).moved.length)).toBe(0)
     })
 
     it('goes on showing what it has while the facilitator is away, and shows a mint without a reload', async () => {
@@ -445,7 +517,11 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
           .setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) })
       await drop('statement.json', statement)
       await page.getByText('Now drop the trust anchor').waitFor()
-      await drop('anchor.json', anchor)
+      await page.evaluate((content) => {
+        const dataTransfer = new DataTransfer()
+        dataTransfer.items.add(new File([content], 'anchor.json'))
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+      }, anchor)
       await page.getByText('believed', { exact: true }).waitFor()
       expect(await text()).toMatch(/challengeNonce0x/)
       expect(await text()).toContain('Made forhttps://auditor.example')

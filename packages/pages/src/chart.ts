@@ -1,4 +1,4 @@
-/** Bars, drawn by hand. What they say is in their title, and in words for those who do not see them. */
+/** Bars, drawn by hand. What one says stands above it while it is pointed at; a reader of screens gets the label. */
 import { el } from './dom.js'
 import { svg } from './svg.js'
 
@@ -22,19 +22,24 @@ export function bars(
   const largest = Math.max(...all.map(({ value }) => value), 0)
   const wide = Math.max(all.length, barsMin)
   const lines = [0, tall / 2, tall].map((y) => svg('line', { x1: 0, x2: wide, y1: y, y2: y }))
-  const drawn = all.flatMap(({ value, says }, i) => {
+  const drawn = all.map(({ value }, i) => {
     const height = value > 0 ? Math.max(tallMin, (value / largest) * tall) : 0
-    return [
-      svg('rect', { class: 'bar', x: i + gap / 2, y: tall - height, width: 1 - gap, height }),
-      // As tall as the chart, so that the smallest bar can be pointed at.
-      svg('rect', { class: 'touch', x: i, y: 0, width: 1, height: tall }, svg('title', {}, says)),
-    ]
+    return svg('rect', { x: i + gap / 2, y: tall - height, width: 1 - gap, height })
   })
+  // As tall as the chart, so that the smallest bar can be pointed at.
+  const places = Array.from({ length: wide }, (_, i) =>
+    el('i', {}, all[i] && el('span', { class: 'says' }, all[i].says)),
+  )
   return el(
     'div',
     { class: 'chart', role: 'img', 'aria-label': label },
     el('p', { class: 'scale' }, top),
-    svg('svg', { viewBox: `0 0 ${wide} ${tall}`, preserveAspectRatio: 'none' }, ...lines, ...drawn),
+    el(
+      'div',
+      { class: 'bars' },
+      svg('svg', { viewBox: `0 0 ${wide} ${tall}`, preserveAspectRatio: 'none' }, ...lines, ...drawn),
+      ...places,
+    ),
     el('div', { class: 'axis' }, ...axis.map((text) => el('span', {}, text))),
   )
 }

@@ -24,13 +24,13 @@ export function inUnits(units: string | bigint, decimals: number, isInColumn = f
   return `${whole.format(value / scale)}${separator}${digits}${missing}`
 }
 
-/** Digits that a figure shows at a glance, but at least two behind the point. */
-const [glanceDigits, glanceFraction] = [6, 2]
+/** Digits that a figure shows at a glance, but at least two behind the point. Of gas fewer are enough. */
+const [glanceDigits, gasDigits, glanceFraction] = [6, 3, 2]
 
 /** A decimal number of base units, rounded to what a glance takes in. */
-export function inShort(units: string | bigint, decimals: number): string {
+export function inShort(units: string | bigint, decimals: number, digits = glanceDigits): string {
   const value = BigInt(units)
-  const kept = Math.max(glanceFraction, glanceDigits - `${value}`.length + decimals)
+  const kept = Math.max(glanceFraction, digits - `${value}`.length + decimals)
   const cut = 10n ** BigInt(Math.max(0, decimals - kept))
   return inUnits(((value + cut / 2n) / cut) * cut, decimals)
 }
@@ -58,7 +58,7 @@ export const column = (units: string | bigint, token: Token | undefined): HTMLEl
     token ? inUnits(units, token.decimals, true) : inNumber(BigInt(units)),
   )
 
-export const inEther = (wei: string | bigint): string => `${inShort(wei, 18)} ETH`
+export const inEther = (wei: string | bigint): string => `${inShort(wei, 18, gasDigits)} ETH`
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const inYear = new Intl.DateTimeFormat(undefined, {
@@ -85,6 +85,9 @@ export const dayName = (at: number): string =>
 
 export const shortDay = (at: number): string =>
   new Date(at * 1000).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+
+export const shortHour = (at: number): string =>
+  new Date(at * 1000).toLocaleTimeString(undefined, { hour: 'numeric' })
 
 export const hourName = (at: number): string =>
   new Date(at * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
@@ -117,10 +120,13 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 /** A phrase as a sentence. */
 export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}. `
 
+/** A place where there is nothing. A narrow page leaves it out. */
+export const nothing = (): HTMLElement => el('span', { class: 'nothing' }, '–')
+
 /** A hash or an address, shortened, whole on hover. */
 export const hash = (hex: string | undefined): HTMLElement =>
   hex === undefined
-    ? el('span', { class: 'quiet' }, '–')
+    ? nothing()
     : el('code', { title: hex }, hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : hex)
 
 /** A cell of a CSV file. A text that a spreadsheet would take for a formula is quoted as a text. */

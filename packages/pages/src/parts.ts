@@ -1,5 +1,6 @@
 /** Parts that screens are made of. */
 import { el } from './dom.js'
+import { nothing } from './format.js'
 
 export type Part = Node | string | undefined
 
@@ -43,7 +44,7 @@ export function table(
     el(
       'tr',
       { 'data-key': key },
-      ...cells.map((cell, i) => el('td', { 'data-name': names[i], ...of(i) }, cell ?? '–')),
+      ...cells.map((cell, i) => el('td', { 'data-name': names[i], ...of(i) }, cell ?? nothing())),
     ),
   )
   return el(

@@ -80,6 +80,7 @@ async function doBusiness(net: Awaited<ReturnType<typeof startNetwork>>) {
     headers: { 'content-type': 'application/json', authorization: `Bearer ${sellerToken}` },
   }
   await fetch(`${net.facilitatorUrl}/settle`, { ...sent, body: JSON.stringify(bodyOf(refused, payload)) })
+  await fetch(`${net.facilitatorUrl}/admin/status`, { headers: { authorization: 'Bearer of-nobody' } })
   return {
     payer,
     minted,

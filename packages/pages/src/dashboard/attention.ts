@@ -1,7 +1,7 @@
 /** What needs a person, each with its reason, what to do, and the button that does it. */
 import { el } from '../dom.js'
 import { amount, hash, inNumber, plural, sentence, span, type Token, when } from '../format.js'
-import { badge, button, grouped, type Part, section, table } from '../parts.js'
+import { badge, button, grouped, type Part, type Row, section, table } from '../parts.js'
 import type { Payment, Status, WaitReason } from './api.js'
 import { gasLeft } from './gas.js'
 import type { Screen, Seen } from './screen.js'
@@ -88,6 +88,15 @@ export function concernsOf(status: Status): Concern[] {
     journal?.freeBytes !== undefined &&
       journal.freeBytes < diskMinBytes &&
       warn('The disk of the journal is nearly full.', 'Make room.', 'health'),
+    ...(status.daemons ?? [])
+      .filter(({ alive }) => !alive)
+      .map(({ name, silentSeconds }) =>
+        note(
+          `${name} was last heard of ${span(silentSeconds)} ago.`,
+          'It has ended, or cannot reach the database. Other daemons do its work.',
+          'health',
+        ),
+      ),
     payments.unmatched > 0 &&
       note(
         `${plural(payments.unmatched, 'transfer')} to burn addresses covered nothing.`,
@@ -211,16 +220,31 @@ function issuance({ status }: Seen): HTMLElement {
   )
 }
 
-type Odd = NonNullable<Seen['late']>
+/** Something that happens seldom: its title, what is known of it, and a row for each case. */
+type Oddity = {
+  readonly title: string
+  readonly says?: string
+  readonly columns: readonly string[]
+  readonly rows: readonly Row[]
+}
 
-const lateBurns = ({ late }: Odd, token: Token | undefined): HTMLElement =>
-  section(
-    'Burns that bought nothing',
-    quiet('Late, never presented, or beside another burn. Each is minted to the provider all the same.'),
-    table(
-      'Late burns',
-      ['Payment', 'Why', 'From', 'Burn', 'Amount#'],
-      late.map((payment) => ({
+function odditiesOf({ late: answer, token }: Seen): Oddity[] {
+  if (!answer) return []
+  const { demoted = [], late, unmatched, stuck = [] } = answer
+  return [
+    {
+      title: 'Burns that a reorg took',
+      columns: ['Payment', 'Served', 'Amount#'],
+      rows: demoted.map(({ challengeNonce, granted, amount: units }) => ({
+        key: challengeNonce,
+        cells: [paymentLink(challengeNonce), granted ? 'yes' : 'no', amount(units, token)],
+      })),
+    },
+    {
+      title: 'Burns that bought nothing',
+      says: 'Late, never presented, or beside another burn. Each is minted to the provider all the same.',
+      columns: ['Payment', 'Why', 'From', 'Burn', 'Amount#'],
+      rows: late.map((payment) => ({
         key: payment.challengeNonce,
         cells: [
           paymentLink(payment.challengeNonce),
@@ -230,37 +254,21 @@ const lateBurns = ({ late }: Odd, token: Token | undefined): HTMLElement =>
           amount(payment.late?.value ?? '0', token),
         ],
       })),
-      'None.',
-    ),
-  )
-
-const unmatched = ({ unmatched: transfers }: Odd): HTMLElement =>
-  section(
-    'Transfers that covered nothing',
-    quiet(
-      'Too small, or one of several parts. If a payer asks: the tokens are at an address from which only a mint to the provider takes them.',
-    ),
-    table(
-      'Unmatched transfers',
-      ['Payment', 'When', 'Why', 'Transaction'],
-      transfers.map(({ challengeNonce, txHash, at, reason }) => ({
+    },
+    {
+      title: 'Transfers that covered nothing',
+      says: 'Too small, or one of several parts. If a payer asks: the tokens are at an address from which only a mint to the provider takes them.',
+      columns: ['Payment', 'When', 'Why', 'Transaction'],
+      rows: unmatched.map(({ challengeNonce, txHash, at, reason }) => ({
         key: `${challengeNonce} ${txHash}`,
-        cells: [paymentLink(challengeNonce), when(at), reason, hash(txHash)],
+        cells: [paymentLink(challengeNonce), when(at), reason.replaceAll('_', ' '), hash(txHash)],
       })),
-      'None.',
-    ),
-  )
-
-const stuck = ({ stuck: addresses = [] }: Odd, token: Token | undefined): HTMLElement =>
-  section(
-    'Stuck at burn addresses',
-    quiet(
-      'Beyond the transfer that is minted. settlement.mint_second_transfers would mint them, and tells an observer which mint was the payment.',
-    ),
-    table(
-      'Stuck transfers',
-      ['Payment', 'Burn address', 'Transfers#', 'Stuck#'],
-      addresses.map((address) => ({
+    },
+    {
+      title: 'Tokens stuck at burn addresses',
+      says: 'Beyond the transfer that is minted. settlement.mint_second_transfers would mint them, and tells an observer which mint was the payment.',
+      columns: ['Payment', 'Burn address', 'Transfers#', 'Stuck#'],
+      rows: stuck.map((address) => ({
         key: address.challengeNonce,
         cells: [
           paymentLink(address.challengeNonce),
@@ -269,25 +277,28 @@ const stuck = ({ stuck: addresses = [] }: Odd, token: Token | undefined): HTMLEl
           amount(address.stuck, token),
         ],
       })),
-      'None.',
-    ),
-  )
+    },
+  ]
+}
 
-const demoted = ({ demoted: payments = [] }: Odd, token: Token | undefined): Part =>
-  payments.length === 0
-    ? undefined
-    : section(
-        'Burns that a reorg took',
-        table(
-          'Demoted payments',
-          ['Payment', 'Served', 'Amount#'],
-          payments.map(({ challengeNonce, granted, amount: units }) => ({
-            key: challengeNonce,
-            cells: [paymentLink(challengeNonce), granted ? 'yes' : 'no', amount(units, token)],
-          })),
-          'None.',
+/** Kinds that there are none of are only named. */
+function oddities(seen: Seen): Part[] {
+  const all = odditiesOf(seen)
+  const none = all.filter(({ rows }) => rows.length === 0)
+  return [
+    ...all
+      .filter((each) => !none.includes(each))
+      .map(({ title, says, columns, rows }) =>
+        section(title, says === undefined ? undefined : quiet(says), table(title, columns, rows, '')),
+      ),
+    none.length === 0
+      ? undefined
+      : section(
+          'None of these',
+          el('ul', { class: 'none' }, ...none.map(({ title }) => el('li', {}, title))),
         ),
-      )
+  ]
+}
 
 /** One line for each path and reason, so that many callers of one kind leave the other kinds in sight. */
 function refused({ refusals }: Seen): Part {
@@ -324,17 +335,14 @@ export const attention: Screen = {
   title: 'Attention',
   asks: () => ({ waiting: 'limit=100', late: 'limit=50', refusals: 'limit=500' }),
   draw: (seen) => [
-    section('Now', ...concernList(concernsOf(seen.status), 'attention')),
+    el(
+      'div',
+      { class: 'pair' },
+      section('Now', ...concernList(concernsOf(seen.status), 'attention')),
+      issuance(seen),
+    ),
     seen.waiting && waiting(seen.waiting.payments, seen.token, seen.now),
     refused(seen),
-    ...(seen.late
-      ? [
-          demoted(seen.late, seen.token),
-          lateBurns(seen.late, seen.token),
-          unmatched(seen.late),
-          stuck(seen.late, seen.token),
-        ]
-      : []),
-    issuance(seen),
+    ...oddities(seen),
   ],
 }

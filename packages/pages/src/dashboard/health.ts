@@ -47,10 +47,12 @@ function proverLine({ mints, now }: Status): Line {
   ]
 }
 
-function journalLine({ journal }: Status): Line {
+function journalLine({ journal, daemons: others }: Status): Line {
   if (!journal) return ['Database', 'off', 'settlement.journal is "none": nothing outlives a restart']
   const { failed, lost, records, bytes, freeBytes } = journal
-  const says = `${inNumber(records)} events, journal of ${inBytes(bytes)}, ${freeBytes === undefined ? 'free disk unknown' : `${inBytes(freeBytes)} free`}`
+  const disk = freeBytes === undefined ? 'free disk unknown' : `${inBytes(freeBytes)} free`
+  const where = others ? 'in a database that daemons share' : `journal of ${inBytes(bytes)}, ${disk}`
+  const says = `${inNumber(records)} events, ${where}`
   return [
     'Database',
     failed || lost ? 'bad' : freeBytes !== undefined && freeBytes < 1e9 ? 'warn' : 'good',
@@ -89,40 +91,56 @@ function lines(seen: Seen): Line[] {
       history ? `${plural(history.records, 'record')}, ${inBytes(history.bytes)}` : 'not configured',
     ],
     [
-      'Daemons',
-      'good',
+      'Daemon',
+      status.daemons?.some(({ alive }) => !alive) ? 'warn' : 'good',
       `${status.daemons ? `${plural(status.daemons.filter(({ alive }) => alive).length, 'daemon')} on one database, ` : ''}this one: ${status.network}, version ${status.version}, profile ${status.profile}, up for ${span(Math.max(1, status.now - status.startedAt))}`,
     ],
   ]
 }
 
+/** What the holder of a lease does alone. */
+const leaseWords = (name: string): Part[] => {
+  const [, account] = /^send (.*)$/.exec(name) ?? []
+  return account === undefined
+    ? [name === 'work' ? 'follows the token, mints' : name]
+    : ['sends from ', hash(account)]
+}
+
 /** Daemons that share a database, and which of them sends. */
-function daemons({ status }: Seen): HTMLElement[] {
-  if (!status.daemons) return []
-  const held = (name: string) =>
-    (status.leases ?? [])
-      .filter(({ holder }) => holder === name)
-      .map((lease) => `${lease.name}, term ${inNumber(lease.term)}`)
-      .join('; ')
-  return [
+function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
+  const duties = (of: string | undefined) =>
+    leases
+      .filter(({ holder }) => holder === of)
+      .map(({ name, term }) => el('li', { title: `${name}, term ${term}` }, ...leaseWords(name)))
+  const unheld = duties(undefined)
+  return (
+    all &&
     section(
       'Daemons',
       table(
         'Daemons on this database',
         ['Daemon', 'State', 'Last heard', 'Does alone'],
-        status.daemons.map(({ name, here, alive, silentSeconds }) => ({
+        all.map(({ name, here, alive, silentSeconds }) => ({
           key: name,
           cells: [
-            here ? `${name}, this one` : name,
+            here ? `${name}, which answers here` : name,
             badge(alive ? 'alive' : 'silent', alive ? 'good' : 'bad'),
             `${span(silentSeconds)} ago`,
-            held(name) || 'nothing',
+            duties(name).length > 0 ? el('ul', { class: 'plain' }, ...duties(name)) : undefined,
           ],
         })),
         'None.',
       ),
-    ),
-  ]
+      unheld.length > 0
+        ? el('div', { class: 'note bad' }, 'Nobody does this:', el('ul', {}, ...unheld))
+        : undefined,
+      el(
+        'p',
+        { class: 'quiet' },
+        'Refusals, gas spent and the reason of a wait are those that the daemon which answers has seen since it started.',
+      ),
+    )
+  )
 }
 
 function accounts({ status, relayer }: Seen): HTMLElement {
@@ -176,7 +194,7 @@ export const health: Screen = {
       'Parts',
       table(
         'Parts of the facilitator',
-        ['Part', 'State', 'It says'],
+        ['Part', 'State', 'Detail'],
         lines(seen).map(([name, level, says]) => ({
           key: name,
           cells: [el('strong', {}, name), badge(names[level], level), says],
@@ -184,7 +202,7 @@ export const health: Screen = {
         '',
       ),
     ),
-    ...daemons(seen),
+    daemons(seen),
     accounts(seen),
     section(
       'Turned away',

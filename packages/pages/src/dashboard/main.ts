@@ -120,6 +120,7 @@ function signIn(): Part[] {
             name: 'token',
             type: 'password',
             required: '',
+            autofocus: '',
             // Browsers offer to save a password, whatever `off` says, and no code for one time.
             autocomplete: 'one-time-code',
             spellcheck: 'false',

@@ -49,7 +49,7 @@ function feeSection({ fees, token }: Seen): HTMLElement | undefined {
     'Fees',
     facts(
       ['Mode', fees.mode],
-      ['Due', el('span', {}, amount(due.amount, token), ` of ${plural(due.payments, 'payment')}`)],
+      ['Due', el('span', {}, amount(due.amount, token), ` from ${plural(due.payments, 'payment')}`)],
       ['Under way', underWay && amount(underWay.amount, token)],
       ['Swept', el('span', {}, amount(swept.amount, token), ` in ${plural(swept.sweeps, 'sweep')}`)],
       [
@@ -70,7 +70,9 @@ function feeSection({ fees, token }: Seen): HTMLElement | undefined {
       ['Treasury', hash(fees.treasury)],
       ['Last failure', lastError && el('span', {}, lastError.message, ' ', when(lastError.at))],
     ),
-    fees.mode === 'custodial' ? button('Sweep what is due now', 'sweep') : undefined,
+    fees.mode === 'custodial'
+      ? el('div', { class: 'buttons' }, button('Sweep what is due now', 'sweep'))
+      : undefined,
   )
 }
 

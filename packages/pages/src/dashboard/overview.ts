@@ -11,6 +11,7 @@ import {
   inUnits,
   plural,
   shortDay,
+  shortHour,
   span,
   type Token,
 } from '../format.js'
@@ -98,7 +99,7 @@ function chart(
   const every = range === 'hours' ? 6 : 5
   const axis = parts
     .filter((_, i) => i % every === 0)
-    .map(({ start }) => (range === 'hours' ? hourName(start) : shortDay(start)))
+    .map(({ start }) => (range === 'hours' ? shortHour : shortDay)(start))
   const top = token ? inShort(largest, token.decimals) : `${largest}`
   return el(
     'section',
@@ -176,9 +177,10 @@ export const overview: Screen = {
   draw(seen) {
     const { hours, token, now, status } = seen
     const parts = buckets(hours?.hours ?? [], now)
+    const concerns = concernsOf(status)
     return [
       figures(seen),
-      section('What needs you', ...concernList(concernsOf(status))),
+      concerns.length > 0 ? section('What needs you', ...concernList(concerns)) : undefined,
       el('div', { class: 'top' }, el('h2', {}, 'Over time'), rangeChoice()),
       el(
         'div',

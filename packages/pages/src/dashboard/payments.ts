@@ -182,12 +182,13 @@ function list({ payments, token }: Seen): Part[] {
             el('a', { href: `#payments/${payment.challengeNonce}` }, hash(payment.challengeNonce)),
             phaseBadge(payment),
             column(payment.amount, token),
-            payment.seller ?? el('span', { class: 'quiet' }, '–'),
+            payment.seller && el('span', { class: 'clip', title: payment.seller }, payment.seller),
             hash(payment.burn?.from ?? payment.late?.from),
             hash(payment.transaction ?? payment.late?.transaction),
             payment.mint
               ? hash(payment.mint.transaction ?? 'minted')
-              : el('span', { class: 'quiet' }, payment.waiting?.reason.replaceAll('_', ' ') ?? '–'),
+              : payment.waiting &&
+                el('span', { class: 'quiet' }, payment.waiting.reason.replaceAll('_', ' ')),
           ],
         })),
         filter.find
@@ -239,10 +240,10 @@ function timeline(turns: AdminAnswers['payment']['timeline']): HTMLElement {
           'span',
           { class: 'quiet' },
           when(at),
-          before ? ` · ${span(Math.max(0, at - before.at))} later` : '',
+          before && at > before.at ? ` · ${span(at - before.at)} later` : '',
         ),
         reason === undefined ? undefined : el('span', {}, reason),
-        txHash === undefined ? undefined : el('code', { class: 'break' }, txHash),
+        txHash === before?.txHash ? undefined : long(txHash),
         company === undefined
           ? undefined
           : el('span', { class: 'quiet' }, `company of ${company}: as many burns could explain this mint`),

@@ -1,9 +1,9 @@
 /** Privacy: how many burns could explain each mint, and what an operator can do about it. */
 import { bars } from '../chart.js'
 import { el } from '../dom.js'
-import { amount, dayName, hash, hourName, plural, span, when } from '../format.js'
+import { amount, dayName, hash, hourName, inNumber, plural, span, when } from '../format.js'
 import { badge, facts, grouped, section, table, tile, tiles } from '../parts.js'
-import type { AdminAnswers } from './api.js'
+import type { AdminAnswers, Status } from './api.js'
 import type { Screen } from './screen.js'
 
 type Minted = AdminAnswers['mints']['mints'][number]
@@ -14,12 +14,14 @@ const companyFew = 3
 
 const companyOf = (members: readonly Minted[]) => Math.max(...members.map(({ company }) => company))
 
-function summary(groups: readonly (readonly Minted[])[]): HTMLElement {
+type NextBatch = NonNullable<Status['mints']['nextBatches']>[number]
+
+function summary(groups: readonly (readonly Minted[])[], gathering: readonly NextBatch[]): HTMLElement {
   const companies = groups.map(companyOf).sort((a, b) => a - b)
   const alone = companies.filter((company) => company === 1).length
   const middle = companies[Math.floor(companies.length / 2)]
   return tiles(
-    tile('Median company of a mint', middle === undefined ? '–' : `${middle}`, 'burns that could explain it'),
+    tile('Median company of a mint', middle === undefined ? '–' : plural(middle, 'burn'), 'could explain it'),
     tile(
       'Mints that stood alone',
       `${alone}`,
@@ -28,8 +30,15 @@ function summary(groups: readonly (readonly Minted[])[]): HTMLElement {
     ),
     tile(
       'Largest batch',
-      `${Math.max(0, ...groups.map((members) => members.length))}`,
-      'payments in one mint',
+      plural(Math.max(0, ...groups.map((members) => members.length)), 'payment'),
+      'in one mint',
+    ),
+    ...gathering.map(({ payments, of, latestAt }) =>
+      tile(
+        'Next batch',
+        `${inNumber(payments)} of ${inNumber(of)}`,
+        el('span', {}, 'goes by ', when(latestAt), ', even with fewer'),
+      ),
     ),
   )
 }
@@ -51,15 +60,20 @@ function settingsOf(settings: Settings): HTMLElement {
             : ' A mint shows a sum of payments.',
         ),
       ],
-      [
-        'finalize.delay_max_ms',
-        `${span(delayMaxSeconds)}: each single mint is held back for a random time up to this. Longer than the time between payments hides their order.`,
-      ],
-      ['finalize.batch_least', `${plural(batchLeast, 'payment')} are gathered for a batch.`],
-      [
-        'finalize.batch_wait_max_ms',
-        `${span(batchWaitMaxSeconds)} at most until a batch goes, even with fewer.`,
-      ],
+      ...(mode === 'single'
+        ? ([
+            [
+              'finalize.delay_max_ms',
+              `${span(delayMaxSeconds)}: each mint is held back for a random time up to this. Longer than the time between payments hides their order.`,
+            ],
+          ] as const)
+        : ([
+            ['finalize.batch_least', `${plural(batchLeast, 'payment')} are gathered for a batch.`],
+            [
+              'finalize.batch_wait_max_ms',
+              `${span(batchWaitMaxSeconds)} at most until a batch goes, even with fewer.`,
+            ],
+          ] as const)),
       [
         'SVC_MINTER_PK',
         settings.ownMinter
@@ -87,7 +101,7 @@ const endsOf = (groups: readonly (readonly Minted[])[]): string[] =>
 export const privacy: Screen = {
   title: 'Privacy',
   asks: () => ({ mints: 'limit=100' }),
-  draw({ mints, token }) {
+  draw({ mints, token, status }) {
     if (!mints) return []
     const groups = grouped(
       mints.mints,
@@ -96,7 +110,7 @@ export const privacy: Screen = {
     const drawn = groups.slice(0, 60).reverse()
     const largest = Math.max(0, ...drawn.map(companyOf))
     return [
-      summary(groups),
+      summary(groups, status.mints.nextBatches ?? []),
       section(
         'Company of each mint, oldest to newest',
         drawn.length === 0

@@ -21,11 +21,7 @@ export function monthTable(totals: readonly Month[], whoami: Whoami, now: number
     el('span', { title: plural(count, 'payment') }, column(units, token))
   return section(
     'Totals by month',
-    el(
-      'p',
-      { class: 'quiet' },
-      'By the time of the burns, in your time zone. The number of payments is on hover.',
-    ),
+    el('p', { class: 'quiet' }, 'By the time of the burns, in your time zone.'),
     table(
       'Totals by month',
       [
