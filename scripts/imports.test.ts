@@ -20,7 +20,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/resource-server': ['protocol'],
   'packages/statement': ['protocol'],
   'packages/payer': ['protocol', 'contracts', 'evm', 'statement'],
-  'packages/facilitator': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover', 'statement'],
+  'packages/facilitator': ['protocol', 'contracts', 'kernel', 'evm', 'daemon', 'zk', 'prover', 'statement'],
   'packages/indexer': ['protocol', 'contracts', 'evm', 'daemon', 'zk', 'prover'],
   'packages/devnet': [
     'protocol',

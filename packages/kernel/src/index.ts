@@ -23,6 +23,7 @@ export {
   paddedMultiple,
   storeCarried,
 } from './field-functions.js'
+export { keccak256 } from './keccak.js'
 export { type Lanes, pair, single } from './lanes.js'
 export {
   type Arithmetic,

@@ -91,11 +91,14 @@ export type Tickets = {
   matches(nonce: ChallengeNonce, given: string): boolean
 }
 
-export type Signers = {
-  /** Undefined when the signature has no canonical form. */
-  permitSigner(payload: Payload.PermitPayload): Promise<Address | undefined>
-  burnAuthorizationSigner(challenge: Challenge, payload: Payload.PermitPayload): Promise<Address | undefined>
+/** Who signed what of a payload. Undefined when the signature has no canonical form, or no key made it. */
+export type PermitSigners = {
+  readonly permitSigner: Address | undefined
+  readonly burnAuthorizationSigner: Address | undefined
 }
+
+/** Finds the signers of a payload. A settle after its verify finds them again without any work. */
+export type Signers = (challenge: Challenge, payload: Payload.PermitPayload) => Promise<PermitSigners>
 
 export type BurnOutcome =
   | { readonly kind: 'burned'; readonly burn: Burn }

@@ -79,10 +79,10 @@ export type DaemonDeps = {
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>
 
-const signers: Signers = {
-  permitSigner: async ({ payer }) => payer,
-  burnAuthorizationSigner: async (_challenge, { payer }) => payer,
-}
+const signers: Signers = async (_challenge, { payer }) => ({
+  permitSigner: payer,
+  burnAuthorizationSigner: payer,
+})
 
 const tickets: Tickets = {
   of: (nonce) => `ticket of ${nonce}`,

@@ -71,6 +71,8 @@ export const i64 = {
   mul: binary(0x7e),
   and: binary(0x83),
   or: binary(0x84),
+  xor: binary(0x85),
+  rotl: binary(0x89),
   shl: binary(0x86),
   shrS: binary(0x87),
   shrU: binary(0x88),

@@ -1,6 +1,6 @@
 /** Computes signers of ECDSA signatures. A thread can load this file without the rest of the daemon. */
-import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesToHex } from '@noble/hashes/utils'
+import { keccak256 } from '@svc-zerc20/kernel'
 import { recover } from 'tiny-secp256k1'
 
 /** The digest, r, s and the parity, as 97 bytes of hex without 0x: text goes to a thread quicker than bytes. */
@@ -11,7 +11,7 @@ export function signerOf(question: SignerQuestion): string | undefined {
   const bytes = Buffer.from(question, 'hex')
   try {
     const publicKey = recover(bytes.subarray(0, 32), bytes.subarray(32, 96), bytes[96] === 1 ? 1 : 0, false)
-    return publicKey ? `0x${bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))}` : undefined
+    return publicKey ? `0x${bytesToHex(keccak256(publicKey.subarray(1)).subarray(12))}` : undefined
   } catch {
     // The library throws for r or s outside the group, which is simply a bad signature.
     return undefined

@@ -5,6 +5,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { challengeOf, deployment, permitPayloadOf } from '../../../test/challenges.js'
 import { joinSignature, mirrored, signPermit, splitSignature as split } from '../../../test/payment.js'
+import { signerOf } from './signer-of.js'
 import { canonical, createSigners, signerOfDigest, splitSignature } from './signers.js'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -93,11 +94,14 @@ describe('createSigners', () => {
     }
   }
 
+  const payer = account.address.toLowerCase()
+
   it('R-035 R-036 recovers both messages as a wallet signs them', async () => {
     const signers = createSigners({ deployment, cacheEntries: 10 })
-    const payload = await signed()
-    expect(await signers.permitSigner(payload)).toBe(account.address.toLowerCase())
-    expect(await signers.burnAuthorizationSigner(challenge, payload)).toBe(account.address.toLowerCase())
+    expect(await signers(challenge, await signed())).toEqual({
+      permitSigner: payer,
+      burnAuthorizationSigner: payer,
+    })
   })
 
   it('remembers no more than it may, and a forgotten one recovers again', async () => {
@@ -105,17 +109,54 @@ describe('createSigners', () => {
     const payload = await signed()
     const other = { ...payload, permit: { ...payload.permit, nonce: 4n as BaseUnits } }
     for (let round = 0; round < 3; round++) {
-      expect(await signers.permitSigner(payload)).toBe(account.address.toLowerCase())
-      expect(await signers.permitSigner(other)).not.toBe(account.address.toLowerCase())
+      expect((await signers(challenge, payload)).permitSigner).toBe(payer)
+      expect((await signers(challenge, other)).permitSigner).not.toBe(payer)
+    }
+  })
+
+  it('recovers nothing twice, and takes nothing that differs for the same', async () => {
+    const asked: string[] = []
+    const thread = {
+      signerOf: async (question: string) => {
+        asked.push(question)
+        return signerOf(question)
+      },
+    }
+    const signers = createSigners({ deployment, cacheEntries: 100, thread })
+    const payload = await signed()
+    const { permit } = payload
+    const flipped = <T extends string>(hex: T) =>
+      `${hex.slice(0, 10)}${hex[10] === '0' ? '1' : '0'}${hex.slice(11)}` as T
+    const others: readonly (readonly [typeof challenge, Payload.PermitPayload])[] = [
+      [{ ...challenge, nonce: flipped(challenge.nonce) }, payload],
+      [{ ...challenge, payTo: flipped(challenge.payTo) }, payload],
+      [{ ...challenge, amount: (challenge.amount + 1n) as BaseUnits }, payload],
+      [{ ...challenge, deadline: ((challenge.deadline ?? 0) + 1) as never }, payload],
+      [challenge, { ...payload, payer: flipped(payload.payer) }],
+      [challenge, { ...payload, burnAuthSig: flipped(payload.burnAuthSig) }],
+      [challenge, { ...payload, permit: { ...permit, value: (permit.value + 1n) as BaseUnits } }],
+      [challenge, { ...payload, permit: { ...permit, nonce: (permit.nonce + 1n) as BaseUnits } }],
+      [challenge, { ...payload, permit: { ...permit, deadline: (permit.deadline + 1n) as BaseUnits } }],
+      [challenge, { ...payload, permit: { ...permit, r: flipped(permit.r) } }],
+      [challenge, { ...payload, permit: { ...permit, s: flipped(permit.s) } }],
+      [challenge, { ...payload, permit: { ...permit, v: 55 - permit.v } }],
+    ]
+    await Promise.all([signers(challenge, payload), signers(challenge, payload)])
+    await signers(challenge, { ...payload })
+    expect(asked).toHaveLength(2)
+    for (const [otherChallenge, otherPayload] of others) {
+      const { permitSigner, burnAuthorizationSigner } = await signers(otherChallenge, otherPayload)
+      expect([permitSigner, burnAuthorizationSigner]).not.toEqual([payer, payer])
     }
   })
 
   it('R-027 recovers nothing without a helper', async () => {
     const { helper: _none, ...withoutHelper } = deployment
     const signers = createSigners({ deployment: withoutHelper, cacheEntries: 1 })
-    const payload = await signed()
-    expect(await signers.permitSigner(payload)).toBeUndefined()
-    expect(await signers.burnAuthorizationSigner(challenge, payload)).toBeUndefined()
+    expect(await signers(challenge, await signed())).toEqual({
+      permitSigner: undefined,
+      burnAuthorizationSigner: undefined,
+    })
   })
 
   it('reads 65 bytes as r, s and v', () => {

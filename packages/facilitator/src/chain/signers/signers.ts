@@ -1,5 +1,6 @@
 /** Computes the signers of a permit payload, with a bounded cache. */
 import { bytesToHex } from '@noble/hashes/utils'
+import { keccak256 } from '@svc-zerc20/kernel'
 import {
   type Address,
   type BaseUnits,
@@ -8,7 +9,7 @@ import {
   parseAddress,
   TypedData,
 } from '@svc-zerc20/protocol'
-import type { Deployment, Signers } from '../../payment/ports.js'
+import type { Deployment, PermitSigners, Signers } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
 import { type SignerQuestion, signerOf } from './signer-of.js'
 import type { SignerThread } from './signer-thread.js'
@@ -55,38 +56,54 @@ export function createSigners(deps: {
   const permitSeparator = TypedData.domainSeparator(TypedData.permitDomain(tokenName, chainId, token))
   const burnSeparator =
     helper && TypedData.domainSeparator(TypedData.burnAuthorizationDomain(chainId, helper))
-  const known = createBoundedMap<string, Promise<Address | undefined>>(deps.cacheEntries)
+  const known = createBoundedMap<string, Promise<PermitSigners>>(deps.cacheEntries)
 
-  async function find(question: SignerQuestion): Promise<Address | undefined> {
+  async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
+    const question = toQuestion(digest, signature)
+    if (question === undefined) return undefined
     return parseAddress(deps.thread ? await deps.thread.signerOf(question) : signerOf(question))
   }
 
-  async function remembered(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
-    const question = toQuestion(digest, signature)
-    if (question === undefined) return undefined
-    const signer = known.get(question) ?? find(question)
-    known.set(question, signer)
-    return signer
+  async function findBoth(challenge: Challenge, payload: Payload.PermitPayload): Promise<PermitSigners> {
+    if (!helper || !burnSeparator || challenge.deadline === undefined) return nobody
+    const { payer, permit } = payload
+    const { value, nonce, deadline } = permit
+    const permitMessage = { owner: payer, spender: helper, value, nonce, deadline }
+    const burnMessage = {
+      token,
+      payer,
+      burnAddress: challenge.payTo,
+      value: challenge.amount,
+      challengeNonce: challenge.nonce,
+      deadline: BigInt(challenge.deadline) as BaseUnits,
+    }
+    const [permitSigner, burnAuthorizationSigner] = await Promise.all([
+      find(TypedData.permitDigest(permitSeparator, permitMessage, keccak256), permit),
+      find(
+        TypedData.burnAuthorizationDigest(burnSeparator, burnMessage, keccak256),
+        splitSignature(payload.burnAuthSig),
+      ),
+    ])
+    return { permitSigner, burnAuthorizationSigner }
   }
 
-  return {
-    async permitSigner({ payer, permit }: Payload.PermitPayload) {
-      if (!helper) return undefined
-      const { value, nonce, deadline } = permit
-      const message = { owner: payer, spender: helper, value, nonce, deadline }
-      return remembered(TypedData.permitDigest(permitSeparator, message), permit)
-    },
-    async burnAuthorizationSigner(challenge: Challenge, { payer, burnAuthSig }: Payload.PermitPayload) {
-      if (!burnSeparator || challenge.deadline === undefined) return undefined
-      const digest = TypedData.burnAuthorizationDigest(burnSeparator, {
-        token,
-        payer,
-        burnAddress: challenge.payTo,
-        value: challenge.amount,
-        challengeNonce: challenge.nonce,
-        deadline: BigInt(challenge.deadline) as BaseUnits,
-      })
-      return remembered(digest, splitSignature(burnAuthSig))
-    },
+  return (challenge, payload) => {
+    const key = everythingSigned(challenge, payload)
+    const signers = known.get(key) ?? findBoth(challenge, payload)
+    known.set(key, signers)
+    return signers
   }
+}
+
+const nobody: PermitSigners = { permitSigner: undefined, burnAuthorizationSigner: undefined }
+
+/** Everything that the signers depend on, as it was parsed: nothing is hashed to find what is known. */
+function everythingSigned(
+  challenge: Challenge,
+  { payer, permit, burnAuthSig }: Payload.PermitPayload,
+): string {
+  const { nonce, payTo, amount, deadline } = challenge
+  const { v, r, s } = permit
+  const numbers = `${amount} ${deadline} ${permit.value} ${permit.nonce} ${permit.deadline} ${v}`
+  return `${numbers} ${nonce}${payTo}${payer}${r}${s}${burnAuthSig}`
 }

@@ -112,15 +112,14 @@ export function createExamine(deps: ExamineDeps): Examine {
         (claim) => claim.challenge.nonce !== challenge.nonce,
       )
       // Both run together, so that the signers are found while the node answers.
-      const [first, permitSigner, burnAuthorizationSigner] = await Promise.all([
+      const [first, signedBy] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
-        signers.permitSigner(payload),
-        signers.burnAuthorizationSigner(challenge, payload),
+        signers(challenge, payload),
       ])
       // The wait is read last: a burn of this payer may have failed while the node answered.
       const waitMs = await deps.payerWaits.waitMs(payload.payer)
       const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
-        const all = { chain: facts, executed, permitSigner, burnAuthorizationSigner, openClaims, waitMs }
+        const all = { chain: facts, executed, ...signedBy, openClaims, waitMs }
         const verdict = judgePermit(challenge, payload, all)
         return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
       }

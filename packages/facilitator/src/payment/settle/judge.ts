@@ -3,7 +3,6 @@
  * needed to test them. Checks stand in the precedence order of the table of reasons.
  */
 import {
-  type Address,
   accept,
   type ChallengeNonce,
   type Json,
@@ -17,7 +16,13 @@ import {
   reject,
   type TxHash,
 } from '@svc-zerc20/protocol'
-import type { Deployment, PermitChainFacts, SelfTransferChainFacts, TransferLog } from '../ports.js'
+import type {
+  Deployment,
+  PermitChainFacts,
+  PermitSigners,
+  SelfTransferChainFacts,
+  TransferLog,
+} from '../ports.js'
 import type { Burn, Challenge, OpenClaim, PayerMeans } from '../records.js'
 
 /** Rule 1: the requirements are untrusted; five fields must equal our own record. */
@@ -40,10 +45,8 @@ export function judgeRequirements(
     : reject('requirements_mismatch', `differs from the issued challenge: ${differing.join(', ')}`)
 }
 
-export type PermitFacts = {
+export type PermitFacts = PermitSigners & {
   readonly chain: PermitChainFacts
-  readonly permitSigner: Address | undefined
-  readonly burnAuthorizationSigner: Address | undefined
   /** The payer's open claims; `executed` names those whose burns are in the block of `chain`. */
   readonly openClaims: readonly OpenClaim[]
   readonly executed: ReadonlySet<ChallengeNonce>
