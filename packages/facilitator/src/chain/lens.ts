@@ -18,9 +18,10 @@ import {
   zeroAddress,
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
-import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem/utils'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { PermitChainFacts } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
+import { addressWord, bytes32Word, readWords, uintWord } from './abi-words.js'
 
 /** Code that is neither empty nor an EIP-7702 delegation; the lens' `AccountCode.Contract`. */
 const contractCode = 2
@@ -58,12 +59,14 @@ export function createLens(deps: {
 
   /** Throws when the node answers for another chain. */
   function read(answer: RpcAnswer | undefined) {
-    const [timestamp, number, chainId, permits, balances] = decode(resultOf('eth_call', answer))
+    const { timestamp, number, chainId, permits, balances } = wellFormed('eth_call', () =>
+      readLens(resultOf('eth_call', answer)),
+    )
     if (chainId !== BigInt(deps.chainId)) {
       throw new SvcError('wrong_chain', `the RPC answers for chain ${chainId}, not ${deps.chainId}`)
     }
-    viewedAt = { timestamp: Number(timestamp) as UnixSeconds, number }
-    return { timestamp: viewedAt.timestamp, permits, balances }
+    viewedAt = { timestamp, number }
+    return { timestamp, permits, balances }
   }
 
   return {
@@ -73,14 +76,7 @@ export function createLens(deps: {
     async permits(queries: readonly PermitQuery[]): Promise<readonly PermitChainFacts[]> {
       const [answer] = await rpc.batch([callOf(token, helper, queries, [])])
       const { timestamp, permits } = read(answer)
-      return permits.map(({ nonce, balance, allowance, executed, code }) => ({
-        timestamp,
-        permitNonce: nonce,
-        balance,
-        allowance,
-        executed,
-        payerIsContract: code === contractCode,
-      }))
+      return permits.map((facts) => ({ timestamp, ...facts }))
     },
     /** The block that was last read. */
     viewedAt: () => viewedAt,
@@ -93,18 +89,62 @@ function callOf(
   permits: readonly PermitQuery[],
   burnAddresses: readonly Address[],
 ): RpcCall {
-  const data = encodeDeployData({
-    abi: paymentLensAbi,
-    bytecode: paymentLensBytecode,
-    args: [token, helper, permits, burnAddresses],
-  })
+  const data = `${paymentLensBytecode}${lensArguments(token, helper, permits, burnAddresses)}`
   return { method: 'eth_call', params: [{ data }, 'latest'] }
 }
 
-function decode(data: unknown) {
-  return wellFormed('eth_call', () =>
-    decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data: data as Hex }),
+/** Words of one query, and of the facts that answer it. */
+const queryWords = 4
+const factWords = 5
+/** Words before the lists. */
+const argumentWords = 4
+
+export function lensArguments(
+  token: Address,
+  helper: Address,
+  permits: readonly PermitQuery[],
+  burnAddresses: readonly Address[],
+): string {
+  const addressesAt = argumentWords + 1 + queryWords * permits.length
+  const queries = permits.map(
+    ({ payer, burnAddress, value, challengeNonce }) =>
+      addressWord(payer) + addressWord(burnAddress) + uintWord(value) + bytes32Word(challengeNonce),
   )
+  return [
+    addressWord(token) + addressWord(helper),
+    uintWord(32 * argumentWords) + uintWord(32 * addressesAt),
+    uintWord(permits.length),
+    ...queries,
+    uintWord(burnAddresses.length),
+    ...burnAddresses.map(addressWord),
+  ].join('')
+}
+
+/** Reads the answer of the lens. Throws where it is none. */
+export function readLens(data: unknown) {
+  const words = readWords(data)
+  const permitsAt = words.placeAt(3, 0)
+  const balancesAt = words.placeAt(4, 0)
+  const permits = Array.from({ length: words.lengthAt(permitsAt, factWords) }, (_, i) => {
+    const at = permitsAt + 1 + factWords * i
+    return {
+      permitNonce: words.uint(at),
+      balance: words.uint(at + 1),
+      allowance: words.uint(at + 2),
+      executed: words.flag(at + 3),
+      payerIsContract: words.small(at + 4) === contractCode,
+    }
+  })
+  const balances = Array.from({ length: words.lengthAt(balancesAt, 1) }, (_, i) =>
+    words.uint(balancesAt + 1 + i),
+  )
+  return {
+    timestamp: words.small(0) as UnixSeconds,
+    number: words.uint(1),
+    chainId: words.uint(2),
+    permits,
+    balances,
+  }
 }
 
 /** Facts that must be known before anything can be served. */
@@ -113,7 +153,10 @@ export async function readDeployment(
   token: Address,
 ): Promise<{ chainId: number; tokenName: string; headNumber: bigint }> {
   const { method, params } = callOf(token, zeroAddress, [], [])
-  const result = decode(await rpc.call(method, params))
+  const data = (await rpc.call(method, params)) as Hex
+  const result = wellFormed('eth_call', () =>
+    decodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', data }),
+  )
   return { chainId: Number(result[2]), tokenName: result[5], headNumber: await readHead(rpc) }
 }
 

@@ -9,40 +9,41 @@ import {
   SvcError,
 } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
-import { decodeErrorResult, encodeFunctionData } from 'viem/utils'
+import { decodeErrorResult, getAbiItem, toFunctionSelector } from 'viem/utils'
+import { addressWord, bytes32Word, uintWord } from '../../chain/abi-words.js'
 import { canonical, splitSignature } from '../../chain/signers/signers.js'
 import type { Challenge } from '../../payment/records.js'
 
 export type BatchItem = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }
 
-export function encodeBatch(items: readonly BatchItem[], token: Address): Hex {
-  return encodeFunctionData({
-    abi: permitBurnerAbi,
-    functionName: 'burnBatch',
-    args: [items.map((item) => toRequest(item, token))],
-  })
+const burnBatchSelector = toFunctionSelector(getAbiItem({ abi: permitBurnerAbi, name: 'burnBatch' }))
+
+export const encodeBatch = (items: readonly BatchItem[], token: Address): Hex =>
+  `${burnBatchSelector}${uintWord(32)}${requestList(items, token)}`
+
+/** A request has a fixed length: six words of its authorization, v, r, s, and 65 bytes with their place and length. */
+const requestBytes = 32 * 14
+const signatureAt = 32 * 10
+const signatureBytes = 65
+
+/** Burns as the helper takes them: a list of requests, as words. */
+export function requestList(items: readonly BatchItem[], token: Address): string {
+  const places = items.map((_, i) => uintWord(32 * items.length + requestBytes * i))
+  return [uintWord(items.length), ...places, ...items.map((item) => requestWords(item, token))].join('')
 }
 
-/** One burn as the helper takes it. */
-export function toRequest({ challenge, payload }: BatchItem, token: Address) {
+function requestWords({ challenge, payload }: BatchItem, token: Address): string {
   const permit = canonical(payload.permit)
   const bind = canonical(splitSignature(payload.burnAuthSig))
   // Both signers were found before the burn was claimed; without a canonical form that is impossible.
   if (!permit || !bind) throw new SvcError('invariant', 'a claimed payload has no canonical signature')
-  return {
-    authorization: {
-      token,
-      payer: payload.payer,
-      burnAddress: challenge.payTo,
-      value: challenge.amount,
-      challengeNonce: challenge.nonce,
-      deadline: payload.permit.deadline,
-    },
-    v: permit.v,
-    r: permit.r as Hex,
-    s: permit.s as Hex,
-    burnAuthSig: `${bind.r}${bind.s.slice(2)}${bind.v.toString(16)}` as Hex,
-  }
+  const { nonce, payTo, amount } = challenge
+  const parties = addressWord(token) + addressWord(payload.payer) + addressWord(payTo)
+  const authorization = parties + uintWord(amount) + bytes32Word(nonce) + uintWord(payload.permit.deadline)
+  const permitSignature = uintWord(permit.v) + bytes32Word(permit.r) + bytes32Word(permit.s)
+  const place = uintWord(signatureAt) + uintWord(signatureBytes)
+  const bindSignature = bytes32Word(bind.r) + bytes32Word(bind.s) + bind.v.toString(16).padEnd(64, '0')
+  return authorization + permitSignature + place + bindSignature
 }
 
 const errorAbi = [...permitBurnerAbi, ...tokenAbi].filter(({ type }) => type === 'error')
