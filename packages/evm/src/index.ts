@@ -46,4 +46,4 @@ export {
   scanLogs,
 } from './scan-logs.js'
 export { createSender, type Sender, type SenderLimits } from './sender.js'
-export { signTransaction } from './sign-transaction.js'
+export { type HashSigner, signTransaction } from './sign-transaction.js'

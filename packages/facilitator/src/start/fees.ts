@@ -1,9 +1,9 @@
 /** Fees on their way to the facilitator, wired: sweeps with the treasury's key, and distributions of the splitter. */
 import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { inTime } from '@svc-zerc20/protocol'
-import { privateKeyToAccount } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { limits } from '../config/limits.js'
+import { sendingAccountOf } from '../config/secrets/sending-account.js'
 import { sweepPaceOf } from '../config/settings.js'
 import { type Loop, startLoop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
@@ -92,7 +92,7 @@ const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 /** The treasury's key has txNonces and a queue of its own. */
 function wireTreasuryRelayer({ config, secrets, storage, chainSide, clock, telemetry }: BackParts): Relayer {
   const { rpc, chain, gasPrices, deployment } = chainSide
-  const account = privateKeyToAccount(toHex(secrets.treasuryKey.reveal()))
+  const account = sendingAccountOf(toHex(secrets.treasuryKey.reveal()))
   return createRelayer({
     rpc,
     gasPrices,

@@ -9,15 +9,14 @@ import {
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import {
   decodeAbiParameters,
   encodeFunctionData,
   encodeFunctionResult,
   keccak256,
   parseTransaction,
-  serializeTransaction,
 } from 'viem/utils'
+import type { SendingAccount } from '../../src/config/secrets/sending-account.js'
 import {
   type Block,
   type Call,
@@ -106,9 +105,6 @@ export function createNetwork(deps: {
   readonly onSent: (sent: Sent) => void
 }) {
   const { chain, draws, timeline, faults } = deps
-  /** Nobody computes a signature here: whoever signed is written down. */
-  const signedBy = new Map<Hex, Address>()
-
   const blockOf = ({ number, hash, time, baseFee }: Block) => ({
     number: quantity(number),
     hash,
@@ -185,8 +181,9 @@ export function createNetwork(deps: {
       data = '0x',
       maxFeePerGas = 0n,
       maxPriorityFeePerGas = 0n,
+      r,
     } = parseTransaction(raw)
-    const from = signedBy.get(raw)
+    const from = r && signerIn(r)
     if (!from || !to) return { error: { code: -32000, message: 'invalid sender' } }
     const target = lowerCase(to)
     deps.onSent({ from, txNonce, to: target, data })
@@ -287,21 +284,14 @@ export function createNetwork(deps: {
       }
     },
 
-    /** An account whose signatures are believed here. */
-    accountOf(address: Address): PrivateKeyAccount {
-      const signature = {
-        r: `0x${address.slice(2).padStart(64, '1')}`,
-        s: `0x${'2'.repeat(64)}`,
-        yParity: 0,
-      } as const
-      return {
-        address,
-        async signTransaction(transaction: never) {
-          const raw = serializeTransaction(transaction, signature)
-          signedBy.set(raw, address)
-          return raw
-        },
-      } as unknown as PrivateKeyAccount
-    },
+    accountOf,
   }
 }
+
+/** An account whose signatures are believed here. Nobody computes one: whoever signed is written into it. */
+const accountOf = (address: Address): SendingAccount => ({
+  address,
+  sign: async () => `0x${address.slice(2).padStart(64, '1')}${'2'.repeat(64)}1b`,
+})
+
+const signerIn = (r: Hex): Address => `0x${r.slice(-40)}` as Address

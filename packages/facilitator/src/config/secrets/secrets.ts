@@ -1,7 +1,6 @@
 /** The keys and tokens of the daemon, from its environment. Says what is wrong or dangerous, and never shows a value. */
 import { Secret, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hexToBytes } from 'viem/utils'
 import { describe, type Finding, isFailure } from '../finding.js'
 import type { Config, PartialConfig } from '../schema.js'
@@ -9,12 +8,13 @@ import { conditionsMissing, isLoopback } from '../settings.js'
 import { isDevelopmentKey } from './development-keys.js'
 import { type Environment, readVariable, type Say, tokenCharactersMin } from './environment.js'
 import { examineHistory, type HistorySettings } from './history.js'
+import { type SendingAccount, sendingAccountOf } from './sending-account.js'
 
 export type Secrets = {
   readonly treasuryKey: Secret<Uint8Array>
-  readonly relayer: Secret<PrivateKeyAccount>
+  readonly relayer: Secret<SendingAccount>
   /** Sends mints; absent when the relayer does. */
-  readonly minter?: Secret<PrivateKeyAccount>
+  readonly minter?: Secret<SendingAccount>
   readonly adminToken?: Secret<string>
   /** Absent when no decider is used. */
   readonly deciderToken?: Secret<string>
@@ -47,8 +47,8 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   if (findings.some(isFailure) || !treasuryPk || !relayerPk) return { secrets: undefined, findings }
   const secrets = {
     treasuryKey: new Secret(hexToBytes(treasuryPk)),
-    relayer: new Secret(privateKeyToAccount(relayerPk)),
-    ...(minterPk !== undefined && { minter: new Secret(privateKeyToAccount(minterPk)) }),
+    relayer: new Secret(sendingAccountOf(relayerPk)),
+    ...(minterPk !== undefined && { minter: new Secret(sendingAccountOf(minterPk)) }),
     ...(adminToken !== undefined && { adminToken: new Secret(adminToken) }),
     ...(deciderToken !== undefined && { deciderToken: new Secret(deciderToken) }),
     ...(storagePassword !== undefined && { storagePassword: new Secret(storagePassword) }),

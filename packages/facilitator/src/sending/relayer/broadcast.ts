@@ -1,7 +1,7 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import type { Address } from '@svc-zerc20/protocol'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { Clock } from '../../payment/ports.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
@@ -10,7 +10,7 @@ export type Broadcast = ReturnType<typeof createBroadcast>
 
 export function createBroadcast(deps: {
   rpc: Pick<JsonRpc, 'batch'>
-  account: PrivateKeyAccount
+  account: SendingAccount
   /** Names the account in the records of its transactions, where several accounts send for one purpose. */
   from: Address | undefined
   chainId: number

@@ -7,7 +7,7 @@
  */
 import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
@@ -70,7 +70,7 @@ export type RelayerLimits = QueueLimits &
 export function createRelayer(deps: {
   rpc: JsonRpc
   gasPrices: GasPrices
-  account: PrivateKeyAccount
+  account: SendingAccount
   chainId: number
   confirmations: number
   /** How many blocks deep a mined transaction is still watched, to be sent again after a reorg. */
@@ -176,7 +176,7 @@ export function createRelayer(deps: {
   }
 }
 
-export function addressOf(account: PrivateKeyAccount): Address {
+export function addressOf(account: Pick<SendingAccount, 'address'>): Address {
   const address = parseAddress(account.address)
   if (address === undefined) throw new SvcError('invariant', 'the relayer key has no address')
   return address
