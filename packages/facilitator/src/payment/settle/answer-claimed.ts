@@ -47,8 +47,10 @@ export function createAnswerClaimed(deps: {
     const { challengeNonce } = payload
     const end = await burns.watch(challengeNonce, receiptPollMs)
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
-    const payment = await find(challengeNonce)
-    if (payment.claim?.ticketed && !ticketed) return refuseGrant(payment, payment.granted ? 'used' : 'held')
+    if (!ticketed) {
+      const payment = await find(challengeNonce)
+      if (payment.claim?.ticketed) return refuseGrant(payment, payment.granted ? 'used' : 'held')
+    }
     const grant = await ledger.takeGrant(challengeNonce, receiptPollMs)
     if (typeof grant === 'string') return refuseGrant(await find(challengeNonce), grant)
     const transaction = grant.accepted.burn.txHash

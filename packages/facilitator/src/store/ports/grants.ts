@@ -112,7 +112,7 @@ export function createGrants(deps: {
           if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
         }
       } finally {
-        waited.abort()
+        waited.abort('over')
       }
     },
   }
