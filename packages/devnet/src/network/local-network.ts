@@ -60,8 +60,8 @@ export type LocalNetworkOptions = {
   minterKey?: boolean
   /** The facilitator keeps a payment history of the development payer and provider. */
   history?: boolean
-  /** Two daemons serve as the facilitator, on one database of a server of their own. */
-  postgres?: boolean
+  /** Two daemons serve as the facilitator, on one database: the one at this address, or one on a server of their own. */
+  postgres?: boolean | string
   /** The facilitator takes a fee of 2.5 %; none by default. */
   fee?: FeeMode
   /** Script of the shop to start; none by default. */
@@ -129,7 +129,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
   const onClose = (closer: Closer) => void closers.push(closer)
   const directory = await openDirectory(options.directory, closers)
   // First of all, because there may be no server on this machine.
-  const database = options.postgres ? await openDatabase(join(directory, 'postgres.log'), onClose) : undefined
+  const database = await openDatabase(options.postgres, join(directory, 'postgres.log'), onClose)
   if (database !== undefined) say(`PostgreSQL at ${database}`)
 
   const chain = options.rpcUrl === undefined ? await startEmbeddedChain(options) : undefined

@@ -90,11 +90,13 @@ export async function createPostgresFolder({
   }
 }
 
-/** The address of a database on a server that ends with the network. */
+/** The address of the wanted database, or of one on a server that ends with the network. */
 export async function openDatabase(
+  wanted: boolean | string | undefined,
   logFile: string,
   onClose: (closer: () => Promise<void>) => void,
-): Promise<string> {
+): Promise<string | undefined> {
+  if (wanted !== true) return wanted || undefined
   const log = openSync(logFile, 'w')
   // Out of reach of the terminal's signals: its users end first.
   const folder = await createPostgresFolder({ child: { stdio: ['ignore', log, log], detached: true } })
