@@ -16,7 +16,7 @@ export const reasons = {
   overloaded: {
     retry: 'same_payload',
     status: 503,
-    help: 'There are more connections than the facilitator serves; wait for Retry-After and send the same again.',
+    help: 'More is asked of the facilitator than it can do in time; nothing was done. Wait for Retry-After and send the same again.',
   },
   unauthorized: {
     retry: 'never',

@@ -23,6 +23,20 @@ export const limits = {
   /** Connections beyond these that are read, to be told so, and the time for the head of their request. */
   turnedAwayMax: 512,
   turnedAwayMs: 2_000,
+  /** Connections beyond even those, which are told so without being read. */
+  sentAwayMax: 4_096,
+  /** Connections that wait to be accepted while the daemon is busy. The system may allow fewer. */
+  listenBacklog: 4_096,
+  /**
+   * How long a request may wait for the daemon's own work, the block of a burn not included. A new challenge waits behind
+   * payments under way, because it leads to one more.
+   */
+  lineWaitMs: { settle: 3_000, verify: 2_000, challenge: 1_000 },
+  /** With fewer in a line nobody is refused. */
+  lineFreeMax: 64,
+  /** How many of a line are done in a second, before that is measured, and how often it is. */
+  lineStartPerSecond: 200,
+  lineWindowMs: 1_000,
   /** Time for closing files and connections, once the work under way had its grace. Then the process ends anyway. */
   closeWaitMs: 5_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */

@@ -14,6 +14,7 @@ import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
+import { askedKinds, type Lines } from '../http/lines.js'
 import { observeAnswers } from '../http/observe.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
@@ -34,6 +35,7 @@ import type { PaymentFlow } from './payment-flow.js'
 type HttpSideDeps = Parts & {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
+  readonly lines: Lines
   readonly keeper: Pick<BackKeeper, 'current' | 'isWorking'>
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
@@ -75,6 +77,9 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   })
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
+  metrics.source('svc_line_wait_seconds', () =>
+    askedKinds.map((kind) => ({ labels: { kind }, value: deps.lines.waitMs(kind) / 1000 })),
+  )
   return app
 }
 
@@ -109,6 +114,7 @@ function wirePayments(
     status: flow.status,
     ledger: deps.storage.ledger,
     admission,
+    lines: deps.lines,
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
 }
@@ -226,5 +232,6 @@ function connectionBoundsOf({ listen, settlement }: Config): ConnectionBounds {
     areCallersTold: listen.trusted_proxies === undefined,
     turnedAwayMax: limits.turnedAwayMax,
     turnedAwayMs: limits.turnedAwayMs,
+    sentAwayMax: limits.sentAwayMax,
   }
 }

@@ -13,7 +13,7 @@ const gauge = (help: string, ...labels: string[]) => ({ kind: 'gauge', help, lab
 const histogram = (help: string, buckets: readonly number[], ...labels: string[]) =>
   ({ kind: 'histogram', help, buckets, labels }) as const
 
-const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
+const secondBuckets = [0.001, 0.002, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
 export const series = {
   svc_build_info: gauge('Always 1; the version is a label.', 'version'),
@@ -50,8 +50,10 @@ export const series = {
   ),
   svc_unknown_tokens_total: counter('Calls with a token that belongs to no seller.'),
   svc_connections_open: gauge('Connections of callers.'),
-  svc_connections_refused_total: counter(
-    'Connections turned away because there were too many: with 503, or closed when even those were too many.',
+  svc_connections_refused_total: counter('Connections turned away with 503, because there were too many.'),
+  svc_line_wait_seconds: gauge(
+    'How long a request of this kind would wait for the work of the daemon now. Beyond its limit it gets 503 `overloaded`.',
+    'kind',
   ),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),

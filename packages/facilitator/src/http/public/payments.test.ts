@@ -1,4 +1,4 @@
-import { accept, reject } from '@svc-zerc20/protocol'
+import { accept, type FacilitatorApi, reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { challengeOf, selfTransferOf } from '../../../test/challenges.js'
@@ -6,6 +6,7 @@ import { connectionBounds } from '../../../test/connections.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
+import { createLines } from '../lines.js'
 import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
 import { paymentRoutes } from './payments.js'
@@ -14,8 +15,9 @@ const payload = selfTransferOf(challengeOf(1), 5)
 const legacyBody = { challengeNonce: payload.challengeNonce, burnTxHash: payload.burnTxHash }
 
 /** The real routes over a settle that answers as told. */
-function setup(settle: () => Promise<SettleAnswer>) {
+function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>) {
   const clock = stoppedClock()
+  const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: 0 })
   const app = createServer({
     chainId: 31337,
     trustedProxies: undefined,
@@ -31,15 +33,26 @@ function setup(settle: () => Promise<SettleAnswer>) {
     verify: async () => ({ isValid: true }),
     settle,
     status: async () => undefined,
-    ledger: createMemoryLedger({ clock, openMax: 1, expiredRetentionSeconds: 0 }),
+    ledger,
     admission: {
       request: async () => undefined,
       issue: async () => accept('caller'),
       present: async () => undefined,
     },
+    // The third in line would wait for two seconds, and a new challenge behind it for as long.
+    lines: createLines(
+      {
+        waitMs: { settle: 1_000, verify: 500, challenge: 0 },
+        freeMax: 1,
+        startPerSecond: 1,
+        windowMs: 1_000,
+      },
+      clock,
+    ),
     onGrantFailure: (err) => failures.push(err),
   })
-  return { app, failures, post: () => app.inject({ method: 'POST', url: '/settle', payload: legacyBody }) }
+  const send = (url: string, payload: object) => app.inject({ method: 'POST', url, payload })
+  return { app, failures, ledger, send, post: () => send('/settle', legacyBody) }
 }
 
 const refused = (errorReason: 'relayer_busy' | 'chain_unavailable'): SettleAnswer => ({
@@ -80,5 +93,53 @@ describe('POST /settle', () => {
     await post()
     await app.close()
     expect(failures).toEqual([expect.objectContaining({ message: 'disk full' })])
+  })
+})
+
+describe('more payments than the daemon can do in time', () => {
+  /** Two settles are at work until they are let go. */
+  async function overload() {
+    let letGo: () => void = () => undefined
+    const free = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const begun: string[] = []
+    const at = setup(async ({ payload: { challengeNonce } }) => {
+      begun.push(challengeNonce)
+      if (challengeNonce !== payload.challengeNonce) await free
+      return { response: success }
+    })
+    const directBody = (seed: number) => {
+      const { challengeNonce, burnTxHash } = selfTransferOf(challengeOf(seed), seed)
+      return { challengeNonce, burnTxHash }
+    }
+    const busy = [2, 3].map((seed) => at.send('/settle', directBody(seed)))
+    while (begun.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    return { ...at, begun, letGo, busy }
+  }
+
+  it('are told when to come back, before anything is done for them, and are good then', async () => {
+    const { post, send, begun, letGo, busy } = await overload()
+    const refused = await post()
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '2'])
+    expect(refused.json()).toMatchObject({ success: false, errorReason: 'overloaded', transaction: '' })
+    const challenge = await send('/challenge', { amount: '1' })
+    expect([challenge.statusCode, challenge.headers['retry-after']]).toEqual([503, '2'])
+    expect(challenge.json()).toMatchObject({ reason: 'overloaded' })
+    expect(begun).toHaveLength(2)
+    letGo()
+    expect((await Promise.all(busy)).map(({ statusCode }) => statusCode)).toEqual([200, 200])
+    expect((await post()).json()).toEqual(success)
+    expect((await send('/challenge', { amount: '1' })).json()).toMatchObject({ reason: 'address_pool_empty' })
+  })
+
+  it('hold up none that is claimed', async () => {
+    const { post, ledger, letGo, busy } = await overload()
+    await ledger.issue(challengeOf(1))
+    expect((await post()).statusCode).toBe(503)
+    await ledger.claim(payload.challengeNonce, payload)
+    expect((await post()).json()).toEqual(success)
+    letGo()
+    await Promise.all(busy)
   })
 })

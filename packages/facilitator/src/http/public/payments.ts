@@ -1,16 +1,27 @@
 /** The payment endpoints: supported, challenge, verify, settle, and the status of one payment. */
-import { FacilitatorApi, Json, Network, Offer, parseAmount, type Result, reject } from '@svc-zerc20/protocol'
+import {
+  accept,
+  FacilitatorApi,
+  Json,
+  Network,
+  Offer,
+  parseAmount,
+  type Result,
+  reject,
+} from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Profile, sellerIn } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Ledger } from '../../payment/ledger-port.js'
+import type { Payment } from '../../payment/records.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Admission } from '../admission.js'
 import { hangUpOf } from '../hang-up.js'
-import { withStatus } from '../problem.js'
+import type { Lines } from '../lines.js'
+import { type Refusal, withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import {
   address,
@@ -161,6 +172,7 @@ export type PaymentApiDeps = {
   readonly profile: Profile
   readonly ledger: Pick<Ledger, 'find'>
   readonly admission: Pick<Admission, 'request' | 'issue' | 'present'>
+  readonly lines: Pick<Lines, 'refusalOf' | 'wait'>
   readonly chainId: number
   readonly issueChallenge: IssueChallenge
   readonly verify: Verify
@@ -184,6 +196,15 @@ async function admit(
   return (await admission.present(request, payment)) ?? { ...presented, payment }
 }
 
+/** Whose challenge is claimed is past the line: the payment is under way, whatever else there is to do. */
+const inLine = async <T>(
+  kind: 'verify' | 'settle',
+  work: () => Promise<T>,
+  payment: Payment | undefined,
+  { lines }: PaymentApiDeps,
+): Promise<Result<T> | Refusal> =>
+  payment?.claim ? accept(await work()) : lines.wait(kind, work, payment?.challenge.nonce)
+
 export const paymentRoutes = [
   route({
     method: 'GET',
@@ -205,11 +226,13 @@ export const paymentRoutes = [
     isWire: true,
     answer: challengeOffer,
     refusals: [403, 429, 503],
-    async handle({ request }, { profile, admission, issueChallenge }) {
+    async handle({ request }, { profile, admission, lines, issueChallenge }) {
       if (!profile.acceptsPayments) {
         const message = `payment acceptance is disabled for the profile "${profile.name}"`
         return reject('acceptance_disabled', message)
       }
+      const overloaded = lines.refusalOf('challenge')
+      if (overloaded) return overloaded
       const caller = await admission.issue(request)
       if (!caller.ok) return caller
       if (!Json.isObject(request.body)) return reject('malformed_request')
@@ -234,8 +257,10 @@ export const paymentRoutes = [
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parsePaymentRequest, deps)
       if (!presented.ok) return presented
-      const response = await deps.verify(presented.value, presented.payment)
-      return withStatus(reply, response.invalidReason).send(response)
+      const { value, payment } = presented
+      const judged = await inLine('verify', () => deps.verify(value, payment), payment, deps)
+      if (!judged.ok) return judged
+      return withStatus(reply, judged.value.invalidReason).send(judged.value)
     },
   }),
 
@@ -251,7 +276,10 @@ export const paymentRoutes = [
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
       if (!presented.ok) return presented
-      const { response, grant } = await deps.settle(presented.value, presented.payment)
+      const { value, payment } = presented
+      const settled = await inLine('settle', () => deps.settle(value, payment), payment, deps)
+      if (!settled.ok) return settled
+      const { response, grant } = settled.value
       if (grant?.isHeld() === false) {
         // This daemon was stopped meanwhile, and another may answer by now.
         await grant.giveBack()
