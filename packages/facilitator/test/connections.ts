@@ -10,5 +10,6 @@ export const connectionBounds: ConnectionBounds = {
   max: 20,
   areCallersTold: true,
   turnedAwayMax: 2,
+  sentAwayMax: 4,
   turnedAwayMs: 500,
 }

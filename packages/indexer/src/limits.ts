@@ -43,6 +43,7 @@ export const limits = {
     max: 1_024,
     areCallersTold: true,
     turnedAwayMax: 128,
+    sentAwayMax: 1_024,
     turnedAwayMs: 2_000,
   },
   /** Told to callers beyond these. */

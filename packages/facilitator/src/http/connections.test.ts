@@ -1,3 +1,4 @@
+import http from 'node:http'
 import { type ConnectionBounds, type Connections, limitConnections } from '@svc-zerc20/daemon'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
@@ -244,7 +245,9 @@ describe('the number of connections', () => {
     for (let i = 0; i < 4; i++) await ask('127.0.0.2', waits)
     await untilOpen(4)
     const silent = [await open('127.0.0.2'), await open('127.0.0.2')]
-    await (await open('127.0.0.2')).closed
+    const further = await open('127.0.0.2')
+    expect(await heard(further)).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*"overloaded"/s)
+    await further.closed
     expect(silent.map(({ socket }) => socket.destroyed)).toEqual([false, false])
     await Promise.all(silent.map(({ closed }) => closed))
     while (connections.refused() < 3) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -259,6 +262,30 @@ it('seven hundred requests that one address sends at once are all answered', asy
   letGo()
   const statuses = await Promise.all(wires.map(statusOf))
   expect(new Set(statuses)).toEqual(new Set(['200']))
+})
+
+it('every one of two thousand requests that come at once is answered, those far beyond the bounds with 503', async () => {
+  await listen({ ...patient, max: 100, sentAwayMax: 2_000, turnedAwayMs: 5_000 })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 2_000 })
+  const answers = Array.from(
+    { length: 2_000 },
+    () =>
+      new Promise<string>((resolve) => {
+        const post = { method: 'POST', agent, headers: { 'content-type': 'application/json' } }
+        const request = http.request(`${origin}/verify`, post, (response) => {
+          response
+            .resume()
+            .on('end', () => resolve(`${response.statusCode} ${response.headers['retry-after']}`))
+        })
+        request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+        request.end(JSON.stringify({ text: 'x'.repeat(2_000) }))
+      }),
+  )
+  const counts = new Map<string, number>()
+  for (const answer of await Promise.all(answers)) counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  agent.destroy()
+  expect([...counts.keys()].sort()).toEqual(['200 undefined', '503 5'])
+  expect(counts.get('503 5')).toBeGreaterThan(1_000)
 })
 
 it('a request with two Host headers is malformed, and ends its connection', async () => {

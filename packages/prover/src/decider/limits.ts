@@ -12,6 +12,7 @@ export const deciderLimits = {
     max: 256,
     areCallersTold: true,
     turnedAwayMax: 64,
+    sentAwayMax: 512,
     turnedAwayMs: 2_000,
   },
   jobs: { jobsMax: 256, keptMs: 3_600_000 },
