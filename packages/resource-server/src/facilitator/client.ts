@@ -1,5 +1,5 @@
 /** The plugin's calls to the facilitator. A call without a verdict throws and is reported to the seller. */
-import { type Clock, FacilitatorApi } from '@svc-zerc20/protocol'
+import { type Clock, FacilitatorApi, type ReasonCode } from '@svc-zerc20/protocol'
 import { type FacilitatorClient, FacilitatorResponseError } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
 import type { Limits } from '../limits.js'
@@ -54,21 +54,29 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
     return failure
   }
   const seenInTime = createSeenInTime(clock)
-  const present = (
+  /**
+   * An overloaded facilitator has done nothing, and says when there is room again. A payment that was made is worth the
+   * wait, as far as its time allows.
+   */
+  async function present(
     path: string,
     payload: PresentedPayload,
     requirements: PresentedRequirements,
     timeoutMs: number,
-  ) =>
-    endpoint.post(
-      path,
-      {
-        x402Version: payload.x402Version,
-        paymentPayload: disclosePayload(payload),
-        paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
-      },
-      timeoutMs,
-    )
+  ): Promise<Reply> {
+    const endsAtMs = clock.now() + timeoutMs
+    const body = {
+      x402Version: payload.x402Version,
+      paymentPayload: disclosePayload(payload),
+      paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
+    }
+    for (;;) {
+      const reply = await endpoint.post(path, body, Math.max(1, Math.floor(endsAtMs - clock.now())))
+      const pauseMs = 1_000 * (reply.retryAfterSeconds ?? Number.POSITIVE_INFINITY)
+      if (!isOverloaded(reply) || clock.now() + pauseMs >= endsAtMs) return reply
+      await clock.sleep(pauseMs)
+    }
+  }
   /** Waits for the reply and parses it with `read`; throws when either fails. */
   async function ask<T>(operation: string, call: Promise<Reply>, read: (reply: Reply) => T | undefined) {
     const reply = await call.catch((cause) => {
@@ -130,6 +138,12 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
 function challengeIn(body: unknown): FacilitatorApi.ChallengeOffer | undefined {
   const parsed = FacilitatorApi.parseChallenge(body)
   return parsed.ok ? parsed.value : undefined
+}
+
+function isOverloaded({ status, body }: Reply): boolean {
+  const reason =
+    readProblem(body).reason ?? readVerdict(body)?.invalidReason ?? readSettlement(body)?.errorReason
+  return status === 503 && reason === ('overloaded' satisfies ReasonCode)
 }
 
 function refusalIn(operation: string, { status, body, retryAfterSeconds }: Reply): FacilitatorFailure {

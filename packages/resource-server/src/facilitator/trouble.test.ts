@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   type Answer,
+  accepted,
   challengeFor,
   helper,
+  inOrder,
+  refused,
   startFacilitator,
   type TestFacilitator,
   token,
@@ -114,6 +117,63 @@ describe('what the facilitator says when it issues nothing', () => {
     }
     facilitator.reset()
     expect((await shop.get('/x', payment)).status).toBe(200)
+  })
+})
+
+describe('a facilitator that is overloaded', () => {
+  const overloaded = (retryAfter: string, body: object): Answer => ({
+    status: 503,
+    headers: { 'retry-after': retryAfter },
+    body,
+  })
+  const invalid = { isValid: false, invalidReason: 'overloaded', invalidMessage: 'busy' }
+
+  /** Whatever is slept is noted, and takes no time. */
+  async function openSleepless(limits: SvcSchemeOptions['limits'] = {}) {
+    const slept: number[] = []
+    let movedMs = 0
+    const clock = {
+      now: () => Date.now() + movedMs,
+      async sleep(ms: number) {
+        slept.push(ms)
+        movedMs += ms
+      },
+    }
+    return { ...(await open({ clock, limits })), slept }
+  }
+
+  it('is asked for a payment again when it says so, and the payer gets the resource', async () => {
+    const { shop, slept } = await openSleepless()
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    facilitator.script.verify = inOrder(overloaded('2', invalid), { body: { isValid: true } })
+    facilitator.script.settle = inOrder(
+      overloaded('3', refused('overloaded')),
+      overloaded('1', { error: 'busy', reason: 'overloaded' }),
+      { body: accepted },
+    )
+    expect((await shop.get('/x', payment)).status).toBe(200)
+    expect(slept).toEqual([2_000, 3_000, 1_000])
+    expect(facilitator.counts()).toMatchObject({ verify: 2, settle: 3, payments: 0 })
+  })
+
+  it('is not waited for beyond the time of a call, and the payment is as good later', async () => {
+    const { shop, slept, problems } = await openSleepless()
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    facilitator.script.verify = () => overloaded('30', invalid)
+    expect((await shop.get('/x', payment)).status).toBe(502)
+    expect(problems).toMatchObject([{ reason: 'overloaded', retryAfterSeconds: 30 }])
+    expect(slept).toEqual([])
+    facilitator.reset()
+    expect((await shop.get('/x', payment)).status).toBe(200)
+  })
+
+  it('makes nobody wait who has paid nothing yet', async () => {
+    const { shop, slept, problems } = await openSleepless()
+    facilitator.script.challenge = () => overloaded('1', { error: 'busy', reason: 'overloaded' })
+    expect((await shop.get('/x')).status).toBe(502)
+    expect(problems).toMatchObject([{ reason: 'overloaded', retryAfterSeconds: 1 }])
+    expect(slept).toEqual([])
+    expect(facilitator.counts().challenge).toBe(1)
   })
 })
 
