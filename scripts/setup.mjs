@@ -24,13 +24,18 @@ export async function run(command, args, options = {}) {
   if (code !== 0) process.exit(code)
 }
 
-async function installIfNeeded() {
-  const wanted = lockHash()
+/**
+ * What tests and checks need is more than half of everything. A first run does without it; once it is there, it stays.
+ */
+async function installIfNeeded(tests) {
+  const everything = tests || existsSync(join(root, 'node_modules', 'vitest'))
+  const wanted = `${lockHash()} ${everything ? 'everything' : 'without tests'}`
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
-  process.stderr.write('Installing dependencies (about a minute the first time) …\n')
+  process.stderr.write('Installing dependencies (up to a minute the first time) …\n')
   // `npm ci` would need lockfile entries for the native builds of every platform, and the lockfile has only those of
   // Linux. `install` takes the locked versions and adds the builds for the platform at hand.
-  await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], progress)
+  const flags = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  await run('npm', ['install', ...flags, ...(everything ? [] : ['--omit=dev'])], progress)
   writeFileSync(stampFile, wanted)
 }
 
@@ -50,19 +55,28 @@ export function removeLeftovers(workspace) {
   }
 }
 
-/** `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. */
-export async function setup({ keys = true } = {}) {
+/**
+ * `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. `tests: true`
+ * also installs what tests need, and checks the types of all sources: whoever only runs them waits for neither.
+ */
+export async function setup({ keys = true, tests = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     process.stderr.write(`svc-zerc20 needs Node 20.19 or later; this is ${process.version}.\n`)
     process.exit(1)
   }
-  await installIfNeeded()
+  await installIfNeeded(tests)
   const inside = (folder) => readdirSync(join(root, folder)).map((name) => join(folder, name))
   for (const workspace of ['contracts', 'circuits', 'examples', ...inside('packages'), ...inside('tools')])
     removeLeftovers(workspace)
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], progress)
-  await run(process.execPath, [join(root, 'scripts', 'bundle.mjs')], progress)
-  // Circuits and their development keys: half a minute the first time, nothing when they are there.
-  if (keys) await run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'], progress)
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const compile = (...projects) =>
+    run(process.execPath, [compiler, '-b', ...projects, ...(tests ? [] : ['--noCheck'])], progress)
+  // Keys take a quarter of a minute of two cores the first time, and nothing when they are there. What makes them is
+  // built before the rest, so that the rest is built beside them.
+  if (keys) await compile('circuits')
+  await Promise.all([
+    keys && run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'], progress),
+    compile().then(() => run(process.execPath, [join(root, 'scripts', 'bundle.mjs')], progress)),
+  ])
 }

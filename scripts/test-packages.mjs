@@ -22,7 +22,7 @@ async function installNode(version) {
   return `${version}=${bin}`
 }
 
-await setup()
+await setup({ tests: true })
 const found = []
 for (const version of versions) found.push(await installNode(version))
 await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/packages'], {

@@ -68,7 +68,7 @@ function simulation(args) {
   }
 }
 
-await setup()
+await setup({ tests: true })
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.
 setPriority(Math.max(10, getPriority()))
 await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...files, ...rest], {
