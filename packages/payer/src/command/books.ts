@@ -2,7 +2,7 @@
  * `history`, `limits` and `status`: past decisions, what is left of the limits, and the course of one
  * payment.
  */
-import { type ChallengeNonce, SvcError, textTable } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, csvLine, SvcError, textTable } from '@svc-zerc20/protocol'
 import { readWhole } from '../delivery/bounded-body.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { inTokensOf, limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
@@ -52,7 +52,7 @@ export async function history(
     heads,
     ...rows.map((row) => heads.map((column) => printable(cellOf(row, column, csv), cellCharsMax))),
   ]
-  const text = csv ? lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('') : textTable(lines)
+  const text = csv ? lines.map(csvLine).join('') : textTable(lines)
   const note = unreadable > 0 && !csv ? `${unreadable} lines of the log cannot be read\n` : ''
   return {
     exitCode: exitCodes.ok,
@@ -91,8 +91,6 @@ const whyOf = ({ rule, asked, limit, why }: AuditRecord) =>
   rule ? `rule ${textOf(rule)}: asked ${textOf(asked)}, allowed ${textOf(limit)}` : textOf(why)
 
 const textOf = (value: unknown) => (value === undefined || value === null ? '' : String(value))
-/** A cell that no spreadsheet takes for a formula. */
-const csvCell = (cell: string) => `"${(/^[=+\-@\t]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`
 
 export async function limits(payer: AssembledPayer): Promise<Report> {
   const result = await limitsResult(payer)

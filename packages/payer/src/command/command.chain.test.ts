@@ -349,7 +349,7 @@ describe('the other commands', () => {
       { state: 'served', amount: '1000', host: '127.0.0.1', transaction },
       { state: 'refused', why: 'rule per-payment: asked 1000, allowed 1 base units' },
     ])
-    expect((await svcPay(['history', '--csv'])).stdout.split('\n')[1]).toContain(`"${transaction}"`)
+    expect((await svcPay(['history', '--csv'])).stdout.split('\n')[1]).toContain(`,${transaction},`)
     const limits = await svcPayJson(['limits'])
     expect(limits.result.used).toEqual([
       {

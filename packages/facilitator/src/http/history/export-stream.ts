@@ -3,8 +3,7 @@ import { Readable } from 'node:stream'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import type { SeenPayment } from '../../history/scopes.js'
 import { toJson } from '../server.js'
-import { csvOf } from './csv.js'
-import { viewPayment } from './view.js'
+import { csvOf, viewPayment } from './view.js'
 
 export const exportTypes = {
   json: 'application/json; charset=utf-8',

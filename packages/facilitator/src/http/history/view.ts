@@ -2,7 +2,7 @@
  * A payment that a participant may see, in all its forms: the schema of its JSON, the JSON, and the columns of the CSV.
  * Nothing is hidden here: that was done before, in `history/scopes.ts`.
  */
-import { type Address, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type Address, type CsvCell, csvLine, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import { historyPhases } from '../../history/payment.js'
@@ -112,16 +112,14 @@ const viewMint = (seen: SeenMint | undefined) => ({
   },
 })
 
-export type Cell = string | bigint | number | undefined
-
 type Column = {
   readonly name: string
   /** Absent: for both. */
   readonly only?: ParticipantRole
-  cell(payment: SeenPayment): Cell
+  cell(payment: SeenPayment): CsvCell
 }
 
-export const columns: readonly Column[] = [
+const columns: readonly Column[] = [
   { name: 'challenge_nonce', cell: (seen) => seen.challengeNonce },
   { name: 'phase', cell: (seen) => seen.phase },
   { name: 'amount', cell: (seen) => seen.amount },
@@ -172,4 +170,13 @@ function checksummed(address: Address): ReturnType<typeof toChecksum> {
   const text = toChecksum(address)
   remembered.set(address, text)
   return text
+}
+
+/** One payment is one row. `network` and `token` are the same in all rows, so that files can be put together. */
+export function csvOf(role: ParticipantRole, { network, token }: { network: string; token: string }) {
+  const own = columns.filter(({ only }) => only === undefined || only === role)
+  return {
+    header: csvLine(['network', 'token', ...own.map(({ name }) => name)]),
+    row: (payment: SeenPayment) => csvLine([network, token, ...own.map(({ cell }) => cell(payment))]),
+  }
 }
