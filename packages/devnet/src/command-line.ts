@@ -18,7 +18,6 @@ export type Options = {
   decider: boolean
   history: boolean
   postgres: boolean
-  persist?: boolean
 }
 
 /** The default ports of clients. */
@@ -46,7 +45,6 @@ export function createProgram(run: (options: Options, program: Command) => Promi
       parseBlockTime,
       1000,
     )
-    .option('--persist', 'keep the embedded chain in the folder and go on with it next time')
     .option('--no-shop', 'do not start the example shop')
     .option('--batch', 'mint payments together; the keys for it are made first, half a minute once', false)
     .option('--decider', 'a decider in a process of its own makes the batch proofs', false)

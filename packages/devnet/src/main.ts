@@ -2,7 +2,6 @@
 /** `svc-devnet`: starts everything that is needed to pay and be paid on this machine. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onStopSignal } from '@svc-zerc20/daemon'
 import type { Command } from 'commander'
@@ -21,10 +20,8 @@ await createProgram(run).parseAsync()
 async function run(options: Options, program: Command): Promise<void> {
   if (options.split && options.fee === undefined)
     program.error('error: --split needs --fee payer or --fee provider')
-  if (options.postgres && (options.rpcUrl !== undefined || options.persist))
-    program.error(
-      'error: the database of --postgres lasts as long as a new chain: no --rpc-url, no --persist',
-    )
+  if (options.postgres && options.rpcUrl !== undefined)
+    program.error('error: the database of --postgres lasts as long as a new chain: no --rpc-url')
   const say = (line: string) => process.stdout.write(`${line}\n`)
   const stopping = new AbortController()
   // Further signals are ignored while the parts stop, so that no process is left behind.
@@ -52,7 +49,6 @@ async function run(options: Options, program: Command): Promise<void> {
       signal: stopping.signal,
       ...(options.fee && { fee: { chargeTo: options.fee, isSplit: options.split } }),
       ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
-      ...(options.persist && { persistence: resolve(options.dir, 'chain.jsonl') }),
       ...(options.shop && existsSync(exampleShop) && { shopScript: exampleShop }),
     })
   } catch (error) {

@@ -30,8 +30,6 @@ export type LocalNetworkOptions = {
   /** Any free port without it; the same for the others. */
   chainPort?: WantedPort
   mining?: MiningMode
-  /** A file that keeps the embedded chain across restarts. */
-  persistence?: string
   /**
    * Folder for configuration and logs. Default: a temporary folder that is removed at the end. A second network in the
    * same folder is refused before it touches anything.
@@ -343,8 +341,8 @@ async function openDirectory(wanted: string | undefined, closers: Closer[]): Pro
 }
 
 /** Path of a file about the chain. For a new chain, the old file and its companions `name.…` are removed. */
-function openPath(directory: string, name: string, { rpcUrl, persistence }: LocalNetworkOptions): string {
-  if (rpcUrl === undefined && persistence === undefined) {
+function openPath(directory: string, name: string, { rpcUrl }: LocalNetworkOptions): string {
+  if (rpcUrl === undefined) {
     for (const found of readdirSync(directory)) {
       if (found !== name && !found.startsWith(`${name}.`)) continue
       rmSync(join(directory, found), { recursive: true, force: true })
@@ -353,12 +351,11 @@ function openPath(directory: string, name: string, { rpcUrl, persistence }: Loca
   return join(directory, name)
 }
 
-function startEmbeddedChain({ chainPort = 0, mining, persistence }: LocalNetworkOptions): Promise<Chain> {
+function startEmbeddedChain({ chainPort = 0, mining }: LocalNetworkOptions): Promise<Chain> {
   return startOn(chainPort, (port) =>
     startChain({
       port,
       ...(mining !== undefined && { mining }),
-      ...(persistence !== undefined && { persistence }),
     }),
   )
 }

@@ -7,25 +7,18 @@ import { lastOfOverdrawn, type Mempool, type PooledTransaction } from './mempool
 import { RpcError } from './rpc/rpc-error.js'
 import { createWaiting, type Waiting } from './waiting.js'
 
-/** A mined block, with everything needed to mine it again or to go back before it. */
+/** A mined block, with everything needed to go back before it. */
 export type Block = {
   number: number
-  hash: Hex
-  timestamp: number
-  /** The block's PREVRANDAO. */
-  randomness: Hex
   transactions: readonly PooledTransaction[]
   /** The engine's state right before this block; absent when reorgs are switched off. */
   snapshotBefore: Hex | undefined
 }
 
-/** The values that decide a block's hash besides its parent and its transactions. */
-export type BlockSeed = { timestamp: number; randomness: Hex }
-
 /** Each step that changes the embedded chain. Callers must make sure that steps do not overlap. */
 export type BlockBuilder = Pick<Waiting, 'send' | 'sendAgain'> & {
   /** Mines one block with all executable transactions; an empty one if there are none. */
-  build(seed?: BlockSeed): Promise<Block>
+  build(): Promise<Block>
   /** Whether a block mined now would hold a transaction. */
   hasExecutable(): Promise<boolean>
   /** Removes waiting transactions from the mempool, as if the node had evicted them. Default: all. */
@@ -35,7 +28,6 @@ export type BlockBuilder = Pick<Waiting, 'send' | 'sendAgain'> & {
   /** Follows the engine after it was reverted to the given height, onto a branch of its own. */
   follow(height: number): Promise<void>
   height(): number
-  genesisHash(): Hex
 }
 
 type Header = { number: number; hash: Hex; timestamp: number; nextBaseFee: bigint; transactions: Hex[] }
@@ -52,10 +44,10 @@ export async function createBlockBuilder(dependencies: {
   let head = await readHead(engine)
   let branch = 0
   let recent: Block[] = []
-  const genesisHash = head.hash
   const waiting = createWaiting({ engine, mempool })
 
-  function nextSeed(): BlockSeed {
+  /** The values that decide a block's hash besides its parent and its transactions. */
+  function nextSeed() {
     // The branch is hashed too, so that an empty replacement block differs from the block that it replaces.
     const randomness = createHash('sha256').update(`${head.hash}:${branch}`).digest('hex')
     return { timestamp: time.next(head.timestamp), randomness: `0x${randomness}` }
@@ -65,7 +57,8 @@ export async function createBlockBuilder(dependencies: {
    * The engine refuses a whole block if one sender cannot pay for its transaction. A real node mines the others. So
    * transactions of overdrawn senders are left out, highest txNonce first, until a block is possible.
    */
-  async function mine(seed: BlockSeed): Promise<PooledTransaction[]> {
+  async function mine(): Promise<PooledTransaction[]> {
+    const seed = nextSeed()
     const aside: PooledTransaction[] = []
     for (;;) {
       try {
@@ -86,13 +79,12 @@ export async function createBlockBuilder(dependencies: {
     return BigInt((await engine.request('eth_getBalance', [address, 'latest'])) as Hex)
   }
 
-  async function build(seed: BlockSeed = nextSeed()): Promise<Block> {
+  async function build(): Promise<Block> {
     const snapshotBefore = reorgDepth > 0 ? ((await engine.request('evm_snapshot')) as Hex) : undefined
-    const unpayable = await mine(seed)
+    const unpayable = await mine()
     head = await readHead(engine)
     const transactions = head.transactions.flatMap((hash) => mempool.remove(hash) ?? [])
-    const { number, hash } = head
-    const block = { number, hash, ...seed, transactions, snapshotBefore }
+    const block = { number: head.number, transactions, snapshotBefore }
     if (reorgDepth > 0) recent = [...recent, block].slice(-reorgDepth)
     for (const { raw } of unpayable) await waiting.sendAgain(raw)
     await waiting.forgetEvicted()
@@ -114,7 +106,6 @@ export async function createBlockBuilder(dependencies: {
     recent: () => recent,
     follow,
     height: () => head.number,
-    genesisHash: () => genesisHash,
   }
 }
 

@@ -7,10 +7,8 @@ import { createChainTime } from './chain-time.js'
 import { createEngine } from './engine.js'
 import { createFaultInjection } from './faults/fault-injection.js'
 import { createFaults, type Fault } from './faults/faults.js'
-import { recordBlocks, restoreBlocks } from './faults/recording.js'
 import { createMempool } from './mempool.js'
 import { createMining, type MiningMode } from './mining.js'
-import { type BlockFile, openBlockFile } from './persistence.js'
 import { createReorg } from './reorg.js'
 import { type ChainControl, createChainControl } from './rpc/chain-control.js'
 import { createChainMethods } from './rpc/chain-methods.js'
@@ -26,10 +24,8 @@ export type ChainOptions = {
   accounts?: readonly { address: Address }[]
   /** Native money of each account. */
   balanceWei?: bigint
-  /** Unix seconds; the clock's time by default. A persisted chain keeps the one it was created with. */
+  /** Unix seconds; the clock's time by default. */
   genesisTime?: number
-  /** A file for the mined blocks. A chain that is started with it again continues where it ended. */
-  persistence?: string
   /** How many blocks back a reorg can reach. */
   reorgDepth?: number
   clock?: Pick<Clock, 'now'>
@@ -56,13 +52,11 @@ const defaults = { chainId: 31_337, reorgDepth: 64, balanceWei: parseEther('1000
  * Everything stays in memory, about 50 KB for each transaction, so a chain under load must be restarted every few days.
  */
 export async function startChain(options: ChainOptions = {}): Promise<Chain> {
-  const file = options.persistence === undefined ? undefined : openBlockFile(options.persistence)
-  let node: Node | undefined
+  const node = await createNode(options)
   try {
-    node = await createNode(options, file)
     return createHandle(node, await serve(node, options.port ?? 0))
   } catch (error) {
-    await (node === undefined ? file?.close() : node.stop())
+    await node.stop()
     throw error
   }
 }
@@ -86,31 +80,28 @@ function createHandle(node: Node, server: JsonRpcServer): Chain {
 
 type Node = Awaited<ReturnType<typeof createNode>>
 
-async function createNode(options: ChainOptions, file: BlockFile | undefined) {
+async function createNode(options: ChainOptions) {
   const { chainId = defaults.chainId, mining: mode = { mode: 'instant' }, clock = systemClock } = options
   const { accounts = developmentAccounts, balanceWei: wei = defaults.balanceWei } = options
-  const genesisTime = file?.genesis?.genesisTime ?? options.genesisTime ?? Math.floor(clock.now() / 1000)
+  const genesisTime = options.genesisTime ?? Math.floor(clock.now() / 1000)
   const balances = accounts.map(({ address }) => ({ address, wei }))
   const engine = await createEngine({ chainId, time: genesisTime, balances })
   const mempool = createMempool()
   const time = createChainTime({ clock })
   const { reorgDepth = defaults.reorgDepth } = options
-  const bare = await createBlockBuilder({ engine, mempool, time, reorgDepth })
-  if (file !== undefined) await restoreBlocks(bare, file, { chainId, genesisTime })
-  const builder = file === undefined ? bare : recordBlocks(bare, file)
+  const builder = await createBlockBuilder({ engine, mempool, time, reorgDepth })
   const serial = createSerial()
   const mining = createMining({ mode, builder, serial })
   const reorg = createReorg({ engine, builder, mempool, time })
   const control = createChainControl({ builder, reorg, mining, time, serial })
   const faults = createFaults()
   const stats = createStats()
-  const persistent = file !== undefined
-  const request = createChainMethods({ engine, control, faults, stats: stats.read, persistent })
+  const request = createChainMethods({ engine, control, faults, stats: stats.read })
 
   async function stop(): Promise<void> {
     await mining.stop()
     // A call whose caller is gone may still be running.
-    await serial(async () => file?.close())
+    await serial(async () => undefined)
   }
   return { chainId, control, faults, stats, request, stop }
 }

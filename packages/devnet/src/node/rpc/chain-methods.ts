@@ -6,7 +6,7 @@ import { RpcError, rpcErrorCodes } from './rpc-error.js'
 
 type Method = (params: readonly unknown[]) => Promise<unknown>
 
-// Methods that edit state outside of blocks. A persisted chain could not be replayed after them.
+// Methods that edit state outside of blocks.
 const stateEdits = ['hardhat_setBalance', 'hardhat_setCode', 'hardhat_setNonce', 'hardhat_setStorageAt']
 
 /** Answers any call without faults: our own methods first, all others by the engine. */
@@ -15,18 +15,15 @@ export function createChainMethods(dependencies: {
   control: ChainControl
   faults: Faults
   stats: () => unknown
-  persistent: boolean
 }): (method: string, params: readonly unknown[]) => Promise<unknown> {
-  const { engine, control, faults, stats, persistent } = dependencies
+  const { engine, control, faults, stats } = dependencies
   const methods = new Map<string, Method>(
     Object.entries({ ...chainMethods(control), ...devMethods(control) }),
   )
   methods.set('dev_stats', async () => stats())
   methods.set('dev_setFaults', async ([list, options]) => faults.set(parseFaults(list), parseSeed(options)))
   methods.set('dev_clearFaults', async () => faults.set([]))
-  if (!persistent) {
-    for (const name of stateEdits) methods.set(name, (params) => engine.request(name, params))
-  }
+  for (const name of stateEdits) methods.set(name, (params) => engine.request(name, params))
 
   return async (name, params) => {
     const method = methods.get(name)
