@@ -111,6 +111,8 @@ test('a batch that the disk refuses leaves memory and disk as they were', async 
     vi.spyOn(Sqlite.prototype, 'exec').mockImplementation(function (this: Sqlite.Database, text: string) {
       if (text !== 'COMMIT') return exec.call(this, text)
       vi.restoreAllMocks()
+      // As SQLite does by itself when the disk is full.
+      exec.call(this, 'ROLLBACK')
       throw new Error('disk full')
     })
   refuse()

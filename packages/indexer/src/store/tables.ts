@@ -46,7 +46,11 @@ export function inTransaction(tables: Tables, change: () => void): void {
     change()
     tables.exec('COMMIT')
   } catch (error) {
-    tables.exec('ROLLBACK')
+    try {
+      tables.exec('ROLLBACK')
+    } catch {
+      // A full disk has taken the transaction back already.
+    }
     throw error
   }
 }
