@@ -2,17 +2,18 @@
  * The pages for operators and participants. They are the same for everybody and have no data in them: what they show is
  * asked for with the reader's own token, which no page keeps.
  */
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { dashboard, history, style } from '#pages'
 import type { Admission } from './admission.js'
 import { sendRefusal } from './problem.js'
 
-/** Only files of this origin, nothing inline, nothing from text, and no page around it. */
+/** Only files of this origin, nothing inline but the one style, nothing from text, and no page around it. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  `style-src 'self' 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "connect-src 'self'",
   'img-src data:',
   "base-uri 'none'",
@@ -34,7 +35,7 @@ const headers = {
 type PageParts = {
   readonly title: string
   readonly script: string
-  /** What stands there until the script draws over it, so that the first paint does not wait for the script. */
+  /** What stands there until the script draws over it: with the style in the page, the first paint waits for nothing else. */
   readonly shell: (noscript: string) => string
   readonly command: string
   readonly up?: string
@@ -48,7 +49,7 @@ const pageOf = ({ title, script, shell, command, up = '' }: PageParts) => `<!doc
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${up}pages.css">
+<style>${style}</style>
 <script defer src="${up}${script}"></script>
 </head>
 <body>${shell(`<noscript><p>This page needs JavaScript. Without it: <code>${command}</code>.</p></noscript>`)}</body>
@@ -71,7 +72,7 @@ const historyPage = pageOf({
   up: '../',
 })
 
-const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' } as const
+const types = { html: 'text/html', js: 'text/javascript' } as const
 type Kind = keyof typeof types
 
 export function registerWebPages(
@@ -110,5 +111,4 @@ export function registerWebPages(
     serve('/dashboard/history/', 'html', historyPage)
     serve('/dashboard/history.js', 'js', history)
   }
-  if (deps.hasDashboard || deps.hasHistory) serve('/dashboard/pages.css', 'css', style)
 }
