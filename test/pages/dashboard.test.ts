@@ -287,19 +287,21 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
           { name: 'one', here: true, alive: true, silentSeconds: 1 },
           { name: 'two', here: false, alive: false, silentSeconds: 120 },
         ]
+        const status = await response.json()
         const leases = [
-          { name: `send ${net.payer.address}`, term: 7, holder: 'one' },
+          { name: `send ${status.relayer.address}`, term: 7, holder: 'two' },
           { name: 'work', term: 8 },
         ]
-        await route.fulfill({ response, json: { ...(await response.json()), daemons, leases } })
+        await route.fulfill({ response, json: { ...status, daemons, leases } })
       })
       await signIn()
       await page.getByText('two was last heard of 2 min ago.').waitFor()
+      await page.getByText('the pace is known to two, which sends').waitFor()
       await go('health')
       const rows = page.getByRole('region', { name: 'Daemons on this database' }).locator('tbody tr')
       expect(await rows.allTextContents()).toEqual([
-        expect.stringMatching(/^one, which answers herealive1 s agosends from 0x\w{6}…\w{4}$/),
-        'twosilent2 min ago–',
+        'one, which answers herealive1 s ago–',
+        expect.stringMatching(/^twosilent2 min agosends from 0x\w{6}…\w{4}$/),
       ])
       await page.getByText('Nobody does this:follows the token, mints').waitFor()
       await expectAccessible(page)

@@ -10,13 +10,17 @@ export type GasLeft = {
   readonly perDay: bigint
   /** Undefined when nothing was spent, or the balance is unknown. */
   readonly days: number | undefined
+  /** Another daemon that sends from it, and alone knows the pace. */
+  readonly sender: string | undefined
 }
 
 const daySeconds = 86_400
 /** A pace that was measured for less than this says little. */
 const measuredSecondsMin = 3_600
 
-export function gasLeft({ relayer, minter, startedAt, now }: Status): GasLeft[] {
+export function gasLeft(status: Status): GasLeft[] {
+  const { relayer, minter, startedAt, now, daemons = [], leases = [] } = status
+  const others = daemons.filter(({ here }) => !here).map(({ name }) => name)
   const measured = BigInt(Math.min(daySeconds, Math.max(measuredSecondsMin, now - startedAt)))
   const accounts: [string, Status['minter']][] = [
     [minter ? 'relayer' : 'relayer, which also mints,', relayer],
@@ -26,8 +30,11 @@ export function gasLeft({ relayer, minter, startedAt, now }: Status): GasLeft[] 
     if (!account) return []
     const balance = account.balance === undefined ? undefined : BigInt(account.balance)
     const perDay = (BigInt(account.dayWei ?? '0') * BigInt(daySeconds)) / measured
-    const days = balance === undefined || perDay === 0n ? undefined : Number((balance * 100n) / perDay) / 100
-    return { name, address: account.address, balance, perDay, days }
+    const lease = leases.find((each) => each.name === `send ${account.address.toLowerCase()}`)
+    const sender = others.find((other) => other === lease?.holder)
+    const isKnown = balance !== undefined && perDay > 0n && sender === undefined
+    const days = isKnown ? Number((balance * 100n) / perDay) / 100 : undefined
+    return { name, address: account.address, balance, perDay, days, sender }
   })
 }
 
@@ -42,9 +49,11 @@ export const daysText = ({ days }: GasLeft): string =>
         ? span(days * daySeconds)
         : `${Math.floor(days)} days`
 
-export const paceText = ({ balance, perDay }: GasLeft): string =>
+export const paceText = ({ balance, perDay, sender }: GasLeft): string =>
   balance === undefined
     ? 'the chain is out of reach'
-    : perDay === 0n
-      ? `${inEther(balance)}, nothing spent in 24 hours`
-      : `${inEther(balance)} at ${inEther(perDay)} a day`
+    : sender !== undefined
+      ? `${inEther(balance)}; the pace is known to ${sender}, which sends`
+      : perDay === 0n
+        ? `${inEther(balance)}, nothing spent in 24 hours`
+        : `${inEther(balance)} at ${inEther(perDay)} a day`
