@@ -16,6 +16,7 @@ import type { LogEvent } from '../src/telemetry/events.js'
 export const limits: RelayerLimits = {
   receiptPollFirstMs: 2,
   receiptPollMaxMs: 10,
+  quietMaxMs: 100,
   rpcBackoffMaxMs: 20,
   rebroadcastMs: 2_000,
   priceBumpAfterMs: 12_000,

@@ -172,6 +172,8 @@ export const limits = {
   /** First and longest pause between two looks for receipts. */
   receiptPollFirstMs: 10,
   receiptPollMaxMs: 100,
+  /** Longest time without a look because no block is due: blocks that come early are seen after it. */
+  quietMaxMs: 1_000,
   /** Longest pause between two questions while the node fails to answer. */
   rpcBackoffMaxMs: 2_000,
   /** Reads of the burn addresses of a mined batch before a missing balance is believed. */

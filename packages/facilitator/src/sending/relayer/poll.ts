@@ -5,6 +5,7 @@
 import type { GasPrices } from '@svc-zerc20/evm'
 import type { Clock } from '../../payment/ports.js'
 import type { Mined } from './mined.js'
+import type { Rhythm } from './rhythm.js'
 import { nextStep, type OpenStep, type RelayEnd, type Slot, type SlotLimits } from './slot.js'
 import type { Asked, Head, RelayReader, RelayView } from './view.js'
 
@@ -29,6 +30,7 @@ export function createPoll(deps: {
   readonly mined: Pick<Mined, 'txNonces' | 'poll'>
   readonly reader: RelayReader
   readonly gasPrices: Pick<GasPrices, 'sawBaseFee'>
+  readonly rhythm: Pick<Rhythm, 'saw'>
   readonly takeStep: (slot: Slot, step: OpenStep) => Promise<void>
   readonly fillGap: FillGap
   readonly confirmations: number
@@ -87,6 +89,7 @@ export function createPoll(deps: {
     const head = await reader.head()
     if (closing.aborted) return
     deps.gasPrices.sawBaseFee(head.baseFee)
+    deps.rhythm.saw(head.number, clock.now())
     const isKnown = viewed?.headHash === head.hash && !viewed.isHalf
     const isFresh = viewed !== undefined && clock.now() - viewed.atMs < limits.viewAgainMs
     if (slots.all.length > 0 && !(isKnown && isFresh)) await pollSlots(head)

@@ -10,6 +10,7 @@ import type { Broadcast } from './broadcast.js'
 import { createMined, type Mined, type MinedLimits } from './mined.js'
 import { createPoll, type FillGap, type PollLimits } from './poll.js'
 import type { Priority } from './priority.js'
+import type { Rhythm } from './rhythm.js'
 import { emptyCall, type OpenStep, openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
 import type { Asked, RelayReader } from './view.js'
 
@@ -23,6 +24,7 @@ type QueueDeps = {
   readonly reader: RelayReader
   readonly broadcast: Broadcast
   readonly gasPrices: GasPrices
+  readonly rhythm: Pick<Rhythm, 'saw'>
   readonly priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   readonly address: Address

@@ -15,6 +15,7 @@ import { createBroadcast } from './broadcast.js'
 import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
+import { createRhythm } from './rhythm.js'
 import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
 import { countTransactions, createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
@@ -90,9 +91,12 @@ export function createRelayer(deps: {
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
   const broadcast = createBroadcast({ ...deps, from: deps.isNamed ? address : undefined })
   const priority = createPriority(limits)
+  // A look takes a while beside the pause before it.
+  const rhythm = createRhythm({ sharpMs: 1.5 * limits.receiptPollMaxMs })
   let isClosed = false
   const queue = createRelayQueue({
     ...deps,
+    rhythm,
     reader,
     broadcast,
     priority,
@@ -101,7 +105,9 @@ export function createRelayer(deps: {
   })
   const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
   const { poll, longestPauseMs } = queue
-  const watch = createWatch({ poll, longestPauseMs, onFailure, clock, limits })
+  const isAwaited = () => queue.slots.length > 0
+  const quietMs = () => (isAwaited() ? rhythm.quietMs(clock.now()) : 0)
+  const watch = createWatch({ poll, longestPauseMs, isAwaited, quietMs, onFailure, clock, limits })
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const price = await gasPrices.current()

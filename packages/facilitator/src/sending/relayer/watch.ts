@@ -1,12 +1,23 @@
-/** Looks at the chain again and again while there is something to look for: often at first, then less and less. */
+/**
+ * Looks at the chain again and again while there is something to look for: often at first, then less and less, and not while
+ * no block can come.
+ */
 import type { Clock } from '../../payment/ports.js'
 
-export type WatchLimits = { readonly receiptPollFirstMs: number; readonly rpcBackoffMaxMs: number }
+export type WatchLimits = {
+  readonly receiptPollFirstMs: number
+  readonly rpcBackoffMaxMs: number
+  readonly quietMaxMs: number
+}
 
 export function createWatch(deps: {
   poll: () => Promise<void>
   /** The longest pause between two looks; undefined when there is nothing to look for. */
   longestPauseMs: () => number | undefined
+  /** Somebody waits for what is looked for. */
+  isAwaited: () => boolean
+  /** How long no block can come; zero when nobody knows. */
+  quietMs: () => number
   onFailure: (err: unknown) => void
   clock: Clock
   limits: WatchLimits
@@ -19,14 +30,20 @@ export function createWatch(deps: {
   async function watch(): Promise<void> {
     isWatching = true
     let pauseMs = limits.receiptPollFirstMs
+    let growingMs = pauseMs
     while (deps.longestPauseMs() !== undefined && !isClosed) {
       await clock.sleep(pauseMs, wake.signal)
       if (wake.signal.aborted) {
         wake = new AbortController()
         pauseMs = limits.receiptPollFirstMs
+        growingMs = pauseMs
         continue
       }
-      pauseMs = Math.min(pauseMs * 2, await pollOnce())
+      const longestMs = await pollOnce()
+      const quietMs = Math.min(deps.quietMs(), limits.quietMaxMs)
+      growingMs = quietMs > 0 ? limits.receiptPollFirstMs / 2 : Math.min(growingMs * 2, longestMs)
+      if (!deps.isAwaited()) growingMs = longestMs
+      pauseMs = Math.max(growingMs, quietMs)
     }
     isWatching = false
   }
