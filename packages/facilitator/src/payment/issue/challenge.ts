@@ -51,6 +51,12 @@ export function createIssueChallenge(deps: {
   relayMinAmount: bigint
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
+  // Written once: their checksums take longer than everything else of an offer.
+  const constants = {
+    token: toChecksum(deployment.token),
+    helper: deployment.helper && toChecksum(deployment.helper),
+    chainId: deployment.chainId,
+  }
 
   return async (listPrice, asker) => {
     const quoted = quote(listPrice, deps.terms)
@@ -97,25 +103,26 @@ export function createIssueChallenge(deps: {
       return reject('challenge_limit')
     }
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
-    return accept({ ...toOffer(challenge, deployment), ticket: deps.tickets.of(challenge.nonce) })
+    return accept({ ...toOffer(challenge, constants), ticket: deps.tickets.of(challenge.nonce) })
   }
 }
 
 const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 
-function toOffer(challenge: Challenge, deployment: Deployment): FacilitatorApi.ChallengeOffer {
+/** What every offer says. */
+type Constants = Pick<FacilitatorApi.ChallengeOffer, 'token' | 'chainId'> & {
+  readonly helper: FacilitatorApi.ChallengeOffer['helper'] | undefined
+}
+
+function toOffer(challenge: Challenge, { token, chainId, helper }: Constants): FacilitatorApi.ChallengeOffer {
   return {
     payTo: toChecksum(challenge.payTo),
     amount: `${challenge.amount}`,
-    token: toChecksum(deployment.token),
-    chainId: deployment.chainId,
+    token,
+    chainId,
     challengeNonce: challenge.nonce,
     expiresAt: challenge.expiresAt,
-    ...(deployment.helper !== undefined &&
-      challenge.deadline !== undefined && {
-        helper: toChecksum(deployment.helper),
-        deadline: challenge.deadline,
-      }),
+    ...(helper !== undefined && challenge.deadline !== undefined && { helper, deadline: challenge.deadline }),
     // The provider's fee is no matter of the payer's, who would see the provider's terms by it.
     ...(challenge.fee?.chargeTo === 'payer' && {
       fee: { amount: `${challenge.fee.amount}`, bps: challenge.fee.bps },

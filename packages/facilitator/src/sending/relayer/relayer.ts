@@ -106,8 +106,7 @@ export function createRelayer(deps: {
   const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
   const { poll, longestPauseMs } = queue
   const isAwaited = () => queue.slots.length > 0
-  const quietMs = () => (isAwaited() ? rhythm.quietMs(clock.now()) : 0)
-  const watch = createWatch({ poll, longestPauseMs, isAwaited, quietMs, onFailure, clock, limits })
+  const watch = createWatch({ poll, longestPauseMs, isAwaited, rhythm, onFailure, clock, limits })
 
   async function submitNow(call: RelayedCall): Promise<RelayEnd> {
     const price = await gasPrices.current()

@@ -3,6 +3,7 @@
  * no block can come.
  */
 import type { Clock } from '../../payment/ports.js'
+import type { Rhythm } from './rhythm.js'
 
 export type WatchLimits = {
   readonly receiptPollFirstMs: number
@@ -16,8 +17,7 @@ export function createWatch(deps: {
   longestPauseMs: () => number | undefined
   /** Somebody waits for what is looked for. */
   isAwaited: () => boolean
-  /** How long no block can come; zero when nobody knows. */
-  quietMs: () => number
+  rhythm: Pick<Rhythm, 'quietMs'>
   onFailure: (err: unknown) => void
   clock: Clock
   limits: WatchLimits
@@ -40,9 +40,12 @@ export function createWatch(deps: {
         continue
       }
       const longestMs = await pollOnce()
-      const quietMs = Math.min(deps.quietMs(), limits.quietMaxMs)
+      if (!deps.isAwaited()) {
+        pauseMs = longestMs
+        continue
+      }
+      const quietMs = Math.min(deps.rhythm.quietMs(clock.now()), limits.quietMaxMs)
       growingMs = quietMs > 0 ? limits.receiptPollFirstMs / 2 : Math.min(growingMs * 2, longestMs)
-      if (!deps.isAwaited()) growingMs = longestMs
       pauseMs = Math.max(growingMs, quietMs)
     }
     isWatching = false
