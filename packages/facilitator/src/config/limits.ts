@@ -34,9 +34,10 @@ export const limits = {
   lineWaitMs: { settle: 3_000, verify: 2_000, challenge: 1_000 },
   /** With fewer in a line nobody is refused. */
   lineFreeMax: 64,
-  /** How many of a line are done in a second, before that is measured, and how often it is. */
+  /** How many of a line are done in a second, before that is measured, and over which time it is. */
   lineStartPerSecond: 200,
-  lineWindowMs: 1_000,
+  lineWindowMs: 500,
+  lineWindowMsMax: 10_000,
   /** Time for closing files and connections, once the work under way had its grace. Then the process ends anyway. */
   closeWaitMs: 5_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */

@@ -32,11 +32,13 @@ export type LineLimits = {
   readonly freeMax: number
   /** How many leave in a second, before anything is known. */
   readonly startPerSecond: number
+  /** How long is looked at least, and at most when nobody leaves: burns are sent together, and may wait for a block. */
   readonly windowMs: number
+  readonly windowMsMax: number
 }
 
-/** How much a window counts when it shows that fewer leave than before. */
-const windowShare = 0.3
+/** How much a window counts against those before it. */
+const windowShare = 0.5
 
 export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Lines {
   const lines: Readonly<Record<LineKind, Line>> = {
@@ -87,29 +89,32 @@ export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Line
 
 type Line = { waitMs(): number; enter(): () => void }
 
-function createLine({ freeMax, startPerSecond, windowMs }: LineLimits, clock: Pick<Clock, 'now'>): Line {
+function createLine(
+  { freeMax, startPerSecond, windowMs, windowMsMax }: LineLimits,
+  clock: Pick<Clock, 'now'>,
+): Line {
   let inLine = 0
   let leaveEachMs = startPerSecond / 1000
   let window = { startedMs: clock.now(), inLine: 0, left: 0 }
 
   /**
-   * Who is still there after a whole window had to wait: then no more can leave than did. Otherwise all left who came, and
-   * more might have.
+   * How many leave in a millisecond. Who is still there after a whole window had to wait: then no more can leave than did.
+   * Otherwise all left who came, and more might have. A window goes on while everybody waits, because some leave together.
    */
-  function measure(): void {
+  function measure(): number {
     const tookMs = clock.now() - window.startedMs
-    if (tookMs < windowMs) return
+    if (tookMs < windowMs) return leaveEachMs
     const seen = window.left / tookMs
     const isFull = window.inLine > window.left
-    leaveEachMs = isFull ? leaveEachMs + (seen - leaveEachMs) * windowShare : Math.max(leaveEachMs, seen)
+    const now = isFull ? leaveEachMs + (seen - leaveEachMs) * windowShare : Math.max(leaveEachMs, seen)
+    if (isFull && window.left === 0 && tookMs < windowMsMax) return now
+    leaveEachMs = now
     window = { startedMs: clock.now(), inLine, left: 0 }
+    return now
   }
 
   return {
-    waitMs() {
-      measure()
-      return inLine < freeMax ? 0 : inLine / leaveEachMs
-    },
+    waitMs: () => (inLine < freeMax ? 0 : inLine / measure()),
     enter() {
       measure()
       inLine += 1
@@ -117,7 +122,6 @@ function createLine({ freeMax, startPerSecond, windowMs }: LineLimits, clock: Pi
       return () => {
         if (!isIn) return
         isIn = false
-        measure()
         inLine -= 1
         window.left += 1
       }

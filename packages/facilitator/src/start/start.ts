@@ -143,6 +143,7 @@ function linesOf(telemetry: Telemetry, clock: Clock): Lines {
       freeMax: limits.lineFreeMax,
       startPerSecond: limits.lineStartPerSecond,
       windowMs: limits.lineWindowMs,
+      windowMsMax: limits.lineWindowMsMax,
     },
     clock,
   )

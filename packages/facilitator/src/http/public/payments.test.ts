@@ -1,3 +1,5 @@
+import http from 'node:http'
+import { limitConnections } from '@svc-zerc20/daemon'
 import { accept, type FacilitatorApi, reject } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
@@ -7,12 +9,15 @@ import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
 import { createLines } from '../lines.js'
+import { refuseConnections } from '../refuse-connections.js'
 import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
 import { paymentRoutes } from './payments.js'
 
 const payload = selfTransferOf(challengeOf(1), 5)
 const legacyBody = { challengeNonce: payload.challengeNonce, burnTxHash: payload.burnTxHash }
+
+const bounds = { ...connectionBounds, max: 1_000, headMs: 60_000, turnedAwayMs: 5_000, sentAwayMax: 1_000 }
 
 /** The real routes over a settle that answers as told. */
 function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<SettleAnswer>) {
@@ -22,9 +27,10 @@ function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<S
     chainId: 31337,
     trustedProxies: undefined,
     bodyBytesMax: 1024,
-    connections: connectionBounds,
+    connections: bounds,
     log: () => undefined,
   })
+  refuseConnections(app, { connections: limitConnections(app.server, bounds), isKnown: () => false })
   const failures: unknown[] = []
   registerRoutes(app, paymentRoutes, {
     chainId: 31337,
@@ -46,6 +52,7 @@ function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<S
         freeMax: 1,
         startPerSecond: 1,
         windowMs: 1_000,
+        windowMsMax: 1_000,
       },
       clock,
     ),
@@ -142,4 +149,37 @@ describe('more payments than the daemon can do in time', () => {
     letGo()
     await Promise.all(busy)
   })
+
+  it('are all answered when they come at once, those that are claimed with their verdict', async () => {
+    const { app, ledger, letGo, busy } = await overload()
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(payload.challengeNonce, payload)
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+    const agent = new http.Agent({ keepAlive: true })
+    const settle = (body: object) => statusOf(`${origin}/settle`, body, agent)
+    const known = Array.from({ length: 20 }, () => settle(legacyBody))
+    const others = Array.from({ length: 600 }, (_, i) => {
+      const { challengeNonce, burnTxHash } = selfTransferOf(challengeOf(10 + (i % 200)), i % 200)
+      return settle({ challengeNonce, burnTxHash })
+    })
+    expect(new Set(await Promise.all(known))).toEqual(new Set(['200']))
+    const told = await Promise.all(others)
+    expect(told.filter((answer) => !/^503 after \d+$/.test(answer))).toEqual([])
+    letGo()
+    await Promise.all(busy)
+    agent.destroy()
+    await app.close()
+  })
 })
+
+/** The status of an answer with the seconds to wait, or the error of the connection. */
+const statusOf = (url: string, body: object, agent: http.Agent) =>
+  new Promise<string>((resolve) => {
+    const options = { method: 'POST', agent, headers: { 'content-type': 'application/json' } }
+    const request = http.request(url, options, ({ statusCode, headers }) => {
+      resolve(`${statusCode}${headers['retry-after'] ? ` after ${headers['retry-after']}` : ''}`)
+    })
+    request.on('response', (response) => response.resume())
+    request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    request.end(JSON.stringify(body))
+  })
