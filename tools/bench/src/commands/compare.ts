@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { createArrivals, renderArrivals } from '../comparison/arrivals.js'
 import { buyingRatio, measurePurchases, purchaseLine } from '../comparison/buying.js'
 import {
   type Closer,
@@ -15,7 +16,7 @@ import { type Cell, createMeasure, type Duplicates, type Measure } from '../comp
 import { fullPlan, type Plan, payersNeeded, quickPlan } from '../comparison/plan.js'
 import { benchPage } from '../comparison/report.js'
 import { type AllFigures, renderTable } from '../comparison/table.js'
-import { buyingTarget, ratiosOf, targetsOf } from '../comparison/verdict.js'
+import { buyingTarget, limitTargets, ratiosOf, targetsOf } from '../comparison/verdict.js'
 import { createChainView } from '../inputs/chain-view.js'
 import type { ChainReady } from '../processes/chain.js'
 import { startChild } from '../processes/child.js'
@@ -112,6 +113,8 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     Object.values(contestants),
     createMeasure({ chain, chainPid: chainProcess.pid, load }),
   )
+  const measureArrivals = createArrivals({ load, blockMs, plan: plan.arrivals, say })
+  const limits = await measureArrivals(contestants.ours, contestants.tuned)
   say(`${plan.purchases} purchases each, by command`)
   const purchases = await measurePurchases(buyers.svcPay, buyers.official, plan.purchases)
   const figures: AllFigures = {
@@ -120,9 +123,13 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     tuned: figuresOf(contestants.tuned, records),
   }
   const ratios = ratiosOf(figures.ours, figures.tuned)
-  const targets = [...targetsOf(figures.ours, ratios, plan), buyingTarget(buyingRatio(purchases))]
+  const targets = [
+    ...targetsOf(figures.ours, ratios, plan),
+    ...limitTargets(limits),
+    buyingTarget(buyingRatio(purchases)),
+  ]
   const tookSeconds = Math.round((Date.now() - startedAtMs) / 1000)
-  say(`\n${renderTable(figures)}\n\n${purchaseLine(purchases)}\n`)
+  say(`\n${renderTable(figures)}\n\n${renderArrivals(limits)}\n\n${purchaseLine(purchases)}\n`)
   for (const { name, reached, met } of targets) say(`${verdict(met)}  ${name}: ${reached}`)
 
   mkdirSync(fileURLToPath(new URL('../../results/', import.meta.url)), { recursive: true })
@@ -133,6 +140,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     machine,
     blockMs,
     figures,
+    limits,
     purchases,
     ratios,
     targets,

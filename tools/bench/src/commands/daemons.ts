@@ -24,17 +24,17 @@ import { cpuMs } from '../processes/usage.js'
 
 const { values } = parseArgs({
   options: {
-    payments: { type: 'string', default: '256' },
-    'at-once': { type: 'string', default: '64' },
-    rounds: { type: 'string', default: '5' },
+    payments: { type: 'string', default: '512' },
+    'at-once': { type: 'string', default: '256' },
+    rounds: { type: 'string', default: '3' },
     alone: { type: 'string', default: '20' },
   },
 })
 const numberOf = (name: keyof typeof values) => Number(values[name])
 const [payments, atOnce, rounds] = [numberOf('payments'), numberOf('at-once'), numberOf('rounds')]
 const targets = { throughput: 0.7, cpu: 1.2, roundTrips: 4 }
-/** How long an idle daemon is watched: its polls are not the settle's. */
-const idleMs = 10_000
+/** How many seconds an idle daemon is watched: its polls are not the settle's. */
+const idleSeconds = 9
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const verdict = (isReached: boolean, what: string) => say(`${isReached ? 'reached' : 'MISSED '}  ${what}`)
@@ -42,7 +42,7 @@ const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)
 
 const closers: (() => unknown)[] = []
 const config = {
-  zerc20: { pow_bits: 8, pool_size: 64 },
+  zerc20: { pool_size: 256 },
   settlement: { challenge_ttl_seconds: 3600 },
   daemon: { max_open_challenges: 100_000 },
 }
@@ -67,7 +67,7 @@ function createContestants(rpcUrl: string, payers: ReturnType<typeof createPayer
     facilitators ?? [{ url: facilitatorUrl, pid: pids.facilitator ?? 0 }]
   return async (name: string, options: LocalNetworkOptions): Promise<Contestant> => {
     const environment = { SVC_RELAYER_PK: relayers.pop()?.privateKey ?? '' }
-    const network = await startLocalNetwork({ rpcUrl, config, environment, ...options })
+    const network = await startLocalNetwork({ rpcUrl, config, powBits: 0, environment, ...options })
     closers.push(() => network.close())
     const { deployment, facilitatorUrl } = network
     const addresses = payers.map(({ address }) => address)
@@ -143,10 +143,13 @@ async function runInTurns(contestants: readonly Contestant[], loads: readonly Ch
 /** Round trips from request to answer, one settle at a time, without those of an idle daemon in that time. */
 async function roundTripsAlone({ make, urls }: Contestant, roundTrips: () => number): Promise<number[]> {
   const bodies = (await make(numberOf('alone'))).map(({ body }) => body)
-  await sleep(2_000)
-  const idleBefore = roundTrips()
-  await sleep(idleMs)
-  const idlePerMs = (roundTrips() - idleBefore) / idleMs
+  const idle: number[] = []
+  for (let second = 0; second < idleSeconds; second++) {
+    const before = roundTrips()
+    await sleep(1_000)
+    idle.push(roundTrips() - before)
+  }
+  const idlePerMs = median(idle) / 1_000
   const counts: number[] = []
   for (const body of bodies) {
     const [before, startedAt] = [roundTrips(), performance.now()]
@@ -201,8 +204,14 @@ async function bench(): Promise<void> {
   )
 }
 
+const closeAll = async () => {
+  for (const closer of closers.splice(0).reverse()) await closer()
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void closeAll().then(() => process.exit(1)))
+}
 try {
   await bench()
 } finally {
-  for (const closer of closers.splice(0).reverse()) await closer()
+  await closeAll()
 }

@@ -14,7 +14,7 @@ import { startChild } from '../processes/child.js'
 import type { ShopReady } from '../processes/exact-shop.js'
 import type { ReferenceReady, Wiring } from '../processes/reference.js'
 import { type Buyer, officialClient, svcPay } from './buyers.js'
-import { type JournalCounts, readJournalCounts } from './journal-counts.js'
+import { type JournalCounts, readChallengeTimes, readJournalCounts } from './own-figures.js'
 
 export type ContestantName = 'ours' | 'example' | 'tuned'
 
@@ -27,6 +27,8 @@ export type Contestant = {
   readonly makePayments: MakePayments
   /** Present for a contestant with a journal. */
   readonly journal?: () => Promise<JournalCounts>
+  /** Present for a contestant that makes challenges. */
+  readonly challengeTimes?: () => Promise<ReadonlyMap<number, number>>
 }
 
 export type Closer = () => Promise<void>
@@ -34,11 +36,11 @@ export type Closer = () => Promise<void>
 const shopScript = fileURLToPath(new URL('../../../../examples/dist/shop.js', import.meta.url))
 
 /**
- * Addresses without proof of work, and a small pool. Both belong to background work, which must not run during a
- * measurement.
+ * Addresses without proof of work, and a pool that is refilled at leisure while challenges are measured. Both belong to
+ * background work, which must not run during a measurement.
  */
 const ourConfig = {
-  zerc20: { pow_bits: 8, pool_size: 8 },
+  zerc20: { pool_size: 600 },
   settlement: { challenge_ttl_seconds: 3600 },
   daemon: { max_open_challenges: 100_000 },
 }
@@ -55,7 +57,7 @@ export async function startContestants(options: {
   readonly buyers: { readonly svcPay: Buyer; readonly official: Buyer }
 }> {
   const { rpcUrl, chain, closers } = options
-  const network = await startLocalNetwork({ rpcUrl, config: ourConfig, shopScript })
+  const network = await startLocalNetwork({ rpcUrl, config: ourConfig, powBits: 0, shopScript })
   closers.push(() => network.close())
   const { deployment } = network
   const payers = createPayers(options.payerCount)
@@ -72,6 +74,7 @@ export async function startContestants(options: {
     relayer: developmentRoles.relayer.address,
     token: deployment.token,
     journal: () => readJournalCounts(network.facilitatorUrl, network.adminToken),
+    challengeTimes: () => readChallengeTimes(network.facilitatorUrl, network.adminToken),
     makePayments: createPermitPayments({
       facilitatorUrl: network.facilitatorUrl,
       chain,

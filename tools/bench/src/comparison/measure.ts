@@ -4,7 +4,7 @@ import type { Child } from '../processes/child.js'
 import type { Load, LoadResult } from '../processes/load.js'
 import { cpuMs } from '../processes/usage.js'
 import type { Contestant } from './contestants.js'
-import type { JournalCounts } from './journal-counts.js'
+import type { JournalCounts } from './own-figures.js'
 
 export type Step = 'verify' | 'settle'
 
@@ -37,7 +37,7 @@ const duplicates = 16
 const limits = { idlePollMs: 200, idleShare: 0.05, idlePollsMax: 25 } as const
 
 /** Waits until background work of the preparation is done, or until the limit. */
-async function untilIdle(pid: number): Promise<void> {
+export async function untilIdle(pid: number): Promise<void> {
   for (let polls = 0; polls < limits.idlePollsMax; polls++) {
     const used = stopwatch(pid)
     await new Promise((resolve) => setTimeout(resolve, limits.idlePollMs))

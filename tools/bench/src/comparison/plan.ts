@@ -1,3 +1,5 @@
+import { overloadTimes } from './arrivals.js'
+
 /** How much is measured. Every contestant gets the same number of payments in every cell. */
 export type Plan = {
   readonly rounds: number
@@ -7,6 +9,13 @@ export type Plan = {
   /** Purchases by command, of each buyer. */
   readonly purchases: number
   readonly warmUpPayments: number
+  /** Payments at steady rates, ascending; then too many, and challenges alone. */
+  readonly arrivals: {
+    readonly perSecond: readonly number[]
+    readonly seconds: number
+    readonly overloadSeconds: number
+    readonly challenges: number
+  }
   /**
    * Whether settling reaches its limit. With one block a second, n payments at a time give at most n a second. So the
    * limit needs a high concurrency, for which the reference takes long.
@@ -37,6 +46,7 @@ export const fullPlan: Plan = {
   duplicateTrials: 3,
   purchases: 20,
   warmUpPayments: 64,
+  arrivals: { perSecond: [50, 150, 250, 350], seconds: 8, overloadSeconds: 5, challenges: 256 },
   settleSaturates: true,
 }
 
@@ -53,8 +63,17 @@ export const quickPlan: Plan = {
   duplicateTrials: 1,
   purchases: 6,
   warmUpPayments: 32,
+  arrivals: { perSecond: [50], seconds: 4, overloadSeconds: 0, challenges: 64 },
   settleSaturates: false,
 }
 
-export const payersNeeded = ({ verify, settle, warmUpPayments }: Plan): number =>
-  Math.max(warmUpPayments, ...[...verify, ...settle].map(({ payments }) => payments))
+/** Nobody accepts more of our payments in a second, so that there is a payer for each of them. */
+const acceptedPerSecondMax = 450
+
+export const payersNeeded = ({ verify, settle, arrivals, warmUpPayments }: Plan): number =>
+  Math.max(
+    warmUpPayments,
+    ...[...verify, ...settle].map(({ payments }) => payments),
+    ...arrivals.perSecond.map((perSecond) => perSecond * arrivals.seconds),
+    overloadTimes * acceptedPerSecondMax * arrivals.overloadSeconds,
+  )

@@ -42,7 +42,11 @@ export function benchPage(run: {
       {
         heading: 'How many times as many payments a second',
         text: 'Ours divided by the tuned reference. The thin line is the spread: the least and the most of the rounds.',
-        bars: { unit: '×', wanted: wantedRatio, rows: [...ratioRows('verify'), ...ratioRows('settle')] },
+        bars: {
+          unit: '×',
+          wanted: wantedRatio.settle,
+          rows: [...ratioRows('verify'), ...ratioRows('settle')],
+        },
       },
       {
         heading: 'Verified a second',

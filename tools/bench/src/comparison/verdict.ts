@@ -1,4 +1,5 @@
 /** Compares our figures with the tuned reference and with our targets. */
+import { type Arrivals, failed, isSustained, type LimitFigures, overloadTimes } from './arrivals.js'
 import { cellAt, type Figures, saturation } from './figures.js'
 import type { Plan } from './plan.js'
 
@@ -19,7 +20,15 @@ export type Target = {
   readonly met?: boolean
 }
 
-export const wantedRatio = 5
+export const wantedRatio = { verify: 7, settle: 5 } as const
+/** Wanted of ours alone. */
+const wanted = {
+  sustainedPerSecond: 350,
+  verifyCpuMs: 1.2,
+  settleCpuMs: { 150: 2.0, 50: 3.2 },
+  challengeInsideMs: 2,
+  overload: { acceptedShare: 0.9, p99Ms: 6_000 },
+} as const
 const buyingRatioMax = 1.5
 
 export function ratiosOf(ours: Figures, tuned: Figures): Ratios {
@@ -42,8 +51,13 @@ export function targetsOf(ours: Figures, ratios: Ratios, { settleSaturates }: Pl
     ({ successes, transfers, reverted }) => successes === 1 && transfers === 1 && reverted === 0,
   )
   return [
-    atLeast('verify saturation against the tuned reference', ratios.verifySaturation),
-    atLeast('settle accepted/s against the tuned reference', ratios.settleAccepted, settleSaturates),
+    atLeast('verify saturation against the tuned reference', ratios.verifySaturation, wantedRatio.verify),
+    atLeast(
+      'settle accepted/s against the tuned reference',
+      ratios.settleAccepted,
+      wantedRatio.settle,
+      settleSaturates,
+    ),
     { name: 'no valid payment fails at any concurrency', reached: `${failed} failed`, met: failed === 0 },
     {
       name: '16 identical payloads: 1 success, 1 burn, 0 reverted',
@@ -55,11 +69,52 @@ export function targetsOf(ours: Figures, ratios: Ratios, { settleSaturates }: Pl
   ]
 }
 
-function atLeast(name: string, ratio: number, isJudged = true): Target {
+function atLeast(name: string, ratio: number, wantedOf: number, isJudged = true): Target {
   return {
-    name: `${name} ≥ ${wantedRatio}×`,
+    name: `${name} ≥ ${wantedOf}×`,
     reached: `${ratio.toFixed(1)}×`,
-    ...(isJudged && { met: ratio >= wantedRatio }),
+    ...(isJudged && { met: ratio >= wantedOf }),
+  }
+}
+
+/** A rate that this run did not offer is not judged. */
+export function limitTargets({ arrivals, overload, challenges }: LimitFigures): Target[] {
+  const ours = arrivals.filter(({ name }) => name === 'ours')
+  const tuned = arrivals.filter(({ name }) => name === 'tuned')
+  const at = (perSecond: number) => ours.find((row) => row.offeredPerSecond === perSecond)
+  const most = (rows: readonly Arrivals[]) =>
+    Math.max(0, ...rows.filter(isSustained).map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const atMost = (name: string, ms: number | undefined, msMax: number): Target => ({
+    name: `${name} ≤ ${msMax} ms`,
+    reached: ms === undefined ? 'not measured' : `${ms.toFixed(2)} ms`,
+    ...(ms !== undefined && { met: ms <= msMax }),
+  })
+  const fastest = at(wanted.sustainedPerSecond)
+  return [
+    {
+      name: `${wanted.sustainedPerSecond} payments a second, 0 failed`,
+      reached: `${fastest ? `${failed(fastest)} failed; ` : ''}sustained ${most(ours).toFixed(0)} a second, the tuned reference ${most(tuned).toFixed(0)}`,
+      ...(overload && { met: fastest !== undefined && failed(fastest) === 0 }),
+    },
+    atMost('CPU of the facilitator a verify, 16 at once', ours.at(-1)?.verifyCpuMs, wanted.verifyCpuMs),
+    atMost('CPU a settle at 150 a second', at(150)?.settleCpuMs, wanted.settleCpuMs[150]),
+    atMost('CPU a settle at 50 a second', at(50)?.settleCpuMs, wanted.settleCpuMs[50]),
+    atMost('/challenge p99 inside the server', challenges.inside.p99Ms, wanted.challengeInsideMs),
+    ...(overload ? [overloadTarget(overload, ours)] : []),
+  ]
+}
+
+/** Too much is refused in order, and what is accepted is accepted as soon and as often as ever. */
+function overloadTarget(overload: Arrivals, ours: readonly Arrivals[]): Target {
+  const best = Math.max(...ours.map(({ acceptedPerSecond }) => acceptedPerSecond))
+  const share = overload.acceptedPerSecond / best
+  const { overloaded = 0, ...others } = overload.failures
+  const broken = failed({ failures: others })
+  const { acceptedShare, p99Ms } = wanted.overload
+  return {
+    name: `${overloadTimes} times that much: accepted ≥ ${acceptedShare} of the best, p99 < ${p99Ms / 1000} s, all others told to come back`,
+    reached: `${share.toFixed(2)}, p99 ${(overload.p99Ms / 1000).toFixed(1)} s, ${overloaded} told, ${broken} failed otherwise`,
+    met: share >= acceptedShare && overload.p99Ms < p99Ms && broken === 0,
   }
 }
 

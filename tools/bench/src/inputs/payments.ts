@@ -1,5 +1,6 @@
 /** Valid payments, signed before the measurement. All differ. */
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type Deployment, devnetToken } from '@svc-zerc20/devnet'
 import {
@@ -127,12 +128,18 @@ export function createPermitPayments(deps: {
   }
 }
 
+/** Waits as long as it is told to: a busy machine mines addresses slowly. */
 async function fetchOffer(facilitatorUrl: string): Promise<FacilitatorApi.ChallengeOffer> {
   const response = await fetch(`${facilitatorUrl}/challenge`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ amount: `${price}` }),
   })
+  const retryAfter = Number(response.headers.get('retry-after'))
+  if (response.status === 503 && retryAfter > 0) {
+    await sleep(retryAfter * 1000)
+    return fetchOffer(facilitatorUrl)
+  }
   if (!response.ok) throw new Error(`no challenge: ${response.status} ${await response.text()}`)
   return (await response.json()) as FacilitatorApi.ChallengeOffer
 }
