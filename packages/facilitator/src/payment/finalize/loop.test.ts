@@ -13,6 +13,7 @@ function startLoop(script: (RoundEnd | Error)[]) {
   const pauses: number[] = []
   const confirmMs = 2_000
   const reported: string[] = []
+  const confirmed: number[] = []
   let endPause: () => void = () => undefined
   let onPause: () => void = () => undefined
   const loop = startFinalizeLoop({
@@ -23,7 +24,9 @@ function startLoop(script: (RoundEnd | Error)[]) {
         if (end instanceof Error) throw end
         return end
       },
-      confirm: async () => undefined,
+      async confirm() {
+        confirmed.push(script.length)
+      },
     },
     clock: {
       now: () => 0,
@@ -44,7 +47,7 @@ function startLoop(script: (RoundEnd | Error)[]) {
       onPause = () => (pauses.length >= count ? resolve() : endPause())
       if (pauses.length > 0) onPause()
     })
-  return { loop, pauses, reported, paused }
+  return { loop, pauses, reported, confirmed, paused }
 }
 
 describe('the pause before the next round', () => {
@@ -74,6 +77,14 @@ describe('the loop', () => {
     await loop.stop()
     expect(pauses.map((ms) => ms / periodMs)).toEqual([2, 4, 8, 1 / 15, 2, 1])
     expect(reported).toEqual(['finalize.failed'])
+  })
+
+  it('looks whether mints are deep enough right after a round that mined some, and not after others', async () => {
+    const { loop, confirmed, paused } = startLoop([ended('confirming'), ended('mined'), ended('root_behind')])
+    await paused(3)
+    await until(() => confirmed.length === 2)
+    await loop.stop()
+    expect(confirmed[0]).toBe(3)
   })
 
   it('goes on at once when it is woken, also when that was during a round', async () => {

@@ -27,17 +27,19 @@ export function startFinalizeLoop(deps: {
     }
   }
 
-  const rounds = startLoop(clock, async (signal) => {
-    const end = await told(finalize.round(signal), signal)
-    const progressed = end ? count(end, 'finalized', 'mined') : 0
-    const failed = end ? count(end, 'failed') : 1
-    failures = failed > 0 && progressed === 0 ? failures + 1 : 0
-    return pauseMs(deps, failures, progressed)
-  })
   // Runs beside the rounds, so that a deep mint is recorded without waiting for the proofs of others.
   const confirms = startLoop(clock, async (signal) => {
     await told(finalize.confirm(), signal)
     return Math.min(deps.periodMs, confirmMs)
+  })
+  const rounds = startLoop(clock, async (signal) => {
+    const end = await told(finalize.round(signal), signal)
+    // Where one block is enough, a mint is finalized as soon as it is mined.
+    if (end && count(end, 'mined') > 0) confirms.wake()
+    const progressed = end ? count(end, 'finalized', 'mined') : 0
+    const failed = end ? count(end, 'failed') : 1
+    failures = failed > 0 && progressed === 0 ? failures + 1 : 0
+    return pauseMs(deps, failures, progressed)
   })
   return {
     wake: rounds.wake,
