@@ -63,6 +63,7 @@ export async function createIndexer(options: IndexerOptions): Promise<Indexer> {
   const job =
     options.rootProver &&
     createRootJob({
+      ...(options.pollMs !== undefined && { pollMs: Math.min(options.pollMs, limits.rootPollMs) }),
       ...options.rootProver,
       sender: createSender({
         rpc,

@@ -23,6 +23,8 @@ export const limits = {
   proofsAtOnceMax: 4,
   /** Finished proofs kept, in case their transaction has to be sent again. */
   proofsKept: 8,
+  /** Longest pause between two looks of the root job at the verifier. */
+  rootPollMs: 500,
   /** First and longest pause after a failure of the root job. */
   rootBackoffMs: 1_000,
   rootBackoffMaxMs: 60_000,

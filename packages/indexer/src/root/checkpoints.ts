@@ -14,7 +14,7 @@ export type Checkpoints = {
   furthest(provedIndex: number): number | undefined
   /**
    * Reserves a checkpoint when none is ahead of the proved leaves, or when the last one is a whole subtree
-   * behind.
+   * behind. Whoever asks while one is being reserved waits for that one.
    */
   reserveIfDue(state: VerifierState, signal: AbortSignal): Promise<boolean>
   /** The nearest checkpoint at or above an index. If all are too far, one is reserved on the way. */
@@ -33,6 +33,7 @@ export function createCheckpoints(deps: {
   const { chain, database, sender, verifier, log } = deps
   const { transfersPerCallMax = limits.transfersPerCallMax } = deps
   let seen: number[] = []
+  let reserving: Promise<void> | undefined
 
   function assertOurs(index: number, chainThere: bigint): void {
     if (chainThere === hashChainAt(database, index)) return
@@ -60,6 +61,13 @@ export function createCheckpoints(deps: {
     if (seen.length > limits.checkpointsSeenMax) seen.shift()
   }
 
+  async function reserve(signal: AbortSignal): Promise<void> {
+    const { transactionHash } = await sender.send({ to: verifier, data: reserveCall() }, signal)
+    const state = await chain.verifierNow()
+    observe(state)
+    log({ event: 'root.reserved', index: state.reservedIndex, transaction: transactionHash })
+  }
+
   return {
     observe,
     furthest(provedIndex) {
@@ -69,10 +77,10 @@ export function createCheckpoints(deps: {
     async reserveIfDue({ reservedIndex, provedIndex }, signal) {
       const { size } = database.head()
       if (reservedIndex > provedIndex && size - reservedIndex < limits.leavesPerReservation) return false
-      const { transactionHash } = await sender.send({ to: verifier, data: reserveCall() }, signal)
-      const state = await chain.verifierNow()
-      observe(state)
-      log({ event: 'root.reserved', index: state.reservedIndex, transaction: transactionHash })
+      reserving ??= reserve(signal).finally(() => {
+        reserving = undefined
+      })
+      await reserving
       return true
     },
     async nearest({ newIndex, oldIndex, known }, signal) {

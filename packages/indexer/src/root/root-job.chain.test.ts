@@ -187,4 +187,15 @@ describe('the root job', () => {
     expect(named('root.proving').filter(({ newIndex }) => newIndex === 192)).toHaveLength(1)
     expect(named('root.submitted').slice(-2)).toMatchObject([{ checkpoint: 192 }, { checkpoint: 192 }])
   })
+
+  test('a proof is begun before the block of its reservation', async () => {
+    const reserved = named('root.reserved').length
+    await world.chain.pauseMining()
+    await world.mine(...transfers(1, 900))
+    await until(() => named('root.proving').at(-1)?.newIndex === 193)
+    expect(named('root.reserved')).toHaveLength(reserved)
+    await world.chain.resumeMining()
+    expect(await proved()).toBe(193)
+    expect(named('root.reserved')).toHaveLength(reserved + 1)
+  })
 })

@@ -40,7 +40,12 @@ export type RootJob = {
   view(): { readonly generatedIndex: number | undefined; readonly error: string | undefined }
 }
 
-const defaults = { gatherMs: 2_000, mintGatherMs: 60_000, pollMs: 500, proofsAtOnce: 1 } as const
+const defaults = {
+  gatherMs: 2_000,
+  mintGatherMs: 60_000,
+  pollMs: limits.rootPollMs,
+  proofsAtOnce: 1,
+} as const
 
 /** Creates the job. Its sender numbers the transactions of one key, so a key has one job. */
 export function createRootJob(
@@ -75,19 +80,23 @@ export function createRootJob(
     if (!gathering.isRipe(state.provedIndex)) return false
     if (state.isPaused) throw new SvcError('verifier_paused', 'the verifier is paused')
     await assertSameRoot(state.provedIndex)
-    await checkpoints.reserveIfDue(state, signal)
-    const target = checkpoints.furthest(state.provedIndex)
-    if (target === undefined) return false
+    const target = checkpoints.furthest(state.provedIndex) ?? database.head().size
     const plan = planRoot(state.provedIndex, target, pace.stepMs())
     const witness = witnessOf(database, plan)
     const further = planAhead(plan, target, proofsAtOnce)
     const ahead = further.map((next) => ({ plan: next, witness: witnessOf(database, next) }))
+    // The proof does not wait for the block of the reservation: what is transferred up to there is no part of the proof,
+    // and only leads on to it.
+    const reserving = checkpoints.reserveIfDue(state, signal)
     const proving = proofs.of(plan, witness, signal)
     // The prover goes on while a root waits for its block.
     for (const next of ahead) proofs.ahead(next.plan, next.witness, signal)
-    const proof = await proving
+    const [proof] = await Promise.all([proving, reserving])
     if (proof === undefined) return true
-    await submit(plan, witness.newRoot, proof, target, signal)
+    const checkpoint = checkpoints.furthest(state.provedIndex)
+    // Transfers of the reservation's block are not read yet.
+    if (checkpoint === undefined || checkpoint < plan.newIndex) return false
+    await submit(plan, witness.newRoot, proof, checkpoint, signal)
     gathering.restart()
     return true
   }
@@ -106,13 +115,13 @@ export function createRootJob(
     plan: RootPlan,
     newRoot: bigint,
     proof: readonly bigint[],
-    target: number,
+    known: number,
     signal: AbortSignal,
   ): Promise<void> {
     const { oldIndex, newIndex } = plan
     if (isOutrun(plan, await chain.verifierNow(), log)) return
     const startedAt = clock.now()
-    const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known: target }, signal)
+    const checkpoint = await checkpoints.nearest({ newIndex, oldIndex, known }, signal)
     const data = proveCall(database, { plan, newRoot, proof, checkpoint })
     const { transactionHash, cost } = await sender.send({ to: verifier, data }, signal)
     log({ event: 'root.submitted', newIndex, checkpoint, transaction: transactionHash, gasUsed: cost?.gas })
