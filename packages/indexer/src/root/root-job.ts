@@ -59,12 +59,7 @@ export function createRootJob(
   },
 ): RootJob {
   const { chain, database, sender, verifier, prover, clock, log } = deps
-  const {
-    gatherMs = defaults.gatherMs,
-    mintGatherMs = defaults.mintGatherMs,
-    pollMs = defaults.pollMs,
-    proofsAtOnce = defaults.proofsAtOnce,
-  } = deps
+  const { gatherMs, mintGatherMs, pollMs, proofsAtOnce } = { ...defaults, ...deps }
   const checkpoints: Checkpoints = createCheckpoints({ chain, database, sender, verifier, log })
   const prove = createWatchedProof({ prover, chain, checkpoints, database, clock, log, pollMs })
   const pace = createPace()
