@@ -6,6 +6,7 @@ import {
   addressOf,
   burnOf,
   challengeOf,
+  hashOf,
   permitPayloadOf,
   seconds,
   selfTransferOf,
@@ -223,5 +224,31 @@ describe('accept and grant', () => {
     if (typeof held === 'string') throw new Error('nobody held it')
     await held.giveBack()
     expect(await ledger.takeGrant(challenge.nonce, 10)).toHaveProperty('use')
+  })
+})
+
+describe('a transaction whose record was answered with a failure', () => {
+  const challenge = challengeOf(1)
+  const { nonce } = challenge
+  const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09' } as const
+  const lost = { reason: 'storage_unavailable', message: 'the answer was lost' } as const
+
+  it('keeps its claim when it is recorded all the same, and frees it when it is not', async () => {
+    const { ledger } = setup()
+    await ledger.issue(challenge)
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    await ledger.recordSigned(transaction, [nonce])
+    expect(await ledger.release(nonce, lost)).toBe('kept')
+    expect(await ledger.release(nonce, { ...lost, reason: 'burn_failed' })).toBe('released')
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    expect(await ledger.release(nonce, lost)).toBe('released')
+  })
+
+  it('is not recorded for a burn that nobody claims any more', async () => {
+    const { ledger } = setup()
+    await ledger.issue(challenge)
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    await ledger.release(nonce)
+    await expect(ledger.recordSigned(transaction, [nonce])).rejects.toMatchObject({ code: 'lease_lost' })
   })
 })

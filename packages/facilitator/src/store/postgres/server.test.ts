@@ -68,7 +68,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     const term = lease?.fence?.term ?? 0
     expect(await second.store.leases.take('work')).toBeUndefined()
     // As if the first had been stopped for longer than its lease.
-    await server.run('UPDATE lease SET until_ms = 0', database)
+    await server.run("UPDATE lease SET until_ms = 0, holder = 'stopped'", database)
     const next = await second.store.leases.take('work')
     expect(next?.fence?.term).toBeGreaterThan(term)
     const late = under(first.store, [lease as Lease])

@@ -116,7 +116,10 @@ function* claim(
   return 'claimed'
 }
 
-/** A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. */
+/**
+ * A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. So does one
+ * whose transaction is recorded, when only the answer to that was lost.
+ */
 function* release(
   context: StepContext,
   nonce: ChallengeNonce,
@@ -124,20 +127,24 @@ function* release(
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
+  if (why?.reason === 'storage_unavailable' && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
 }
 
-/** Throws `SvcError('lease_lost')` for a burn that another account has adopted. */
+/** Throws `SvcError('lease_lost')` for a burn that another account has adopted, and when no burn in it is claimed any more. */
 function* recordSigned(
   context: StepContext,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
 ): Step<void> {
+  let claims = 0
   for (const nonce of nonces) {
-    const { sender } = (yield* context.rows.payment(nonce))?.payment.claim ?? {}
-    if (sender !== undefined && sender !== transaction.from) throw leaseLost()
+    const { claim } = (yield* context.rows.payment(nonce))?.payment ?? {}
+    if (claim) claims += 1
+    if (claim?.sender !== undefined && claim.sender !== transaction.from) throw leaseLost()
   }
+  if (claims === 0 && nonces.length > 0) throw leaseLost()
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 
