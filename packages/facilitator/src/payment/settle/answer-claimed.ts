@@ -43,9 +43,14 @@ export function createAnswerClaimed(deps: {
       : refuse(reject('pending_burn'), knownHash(payment))
   }
 
-  return async (payload: Payload.Payload, ticketed: boolean): Promise<SettleAnswer> => {
+  return async (
+    payload: Payload.Payload,
+    ticketed: boolean,
+    /** Another account sends the burn. */
+    isElsewhere = false,
+  ): Promise<SettleAnswer> => {
     const { challengeNonce } = payload
-    const end = await burns.watch(challengeNonce, receiptPollMs)
+    const end = await burns.watch(challengeNonce, receiptPollMs, isElsewhere)
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
     if (!ticketed) {
       const payment = await find(challengeNonce)

@@ -4,7 +4,7 @@ import {
   type ChallengeNonce,
   type FacilitatorApi,
   Network,
-  type Payload,
+  Payload,
   type Rejection,
   reject,
   unreachable,
@@ -42,6 +42,9 @@ export function createSettle(deps: {
   const isUnderWay = ({ kind, challengeNonce }: Payload.Payload) =>
     kind === 'permit' && burns.isUnderWay(challengeNonce)
 
+  /** Another account sends the burn, from another daemon. */
+  const isOfAnother = ({ claim }: Payment) => claim?.sender !== undefined && claim.sender !== deps.sender
+
   async function settlePermit(
     challenge: Challenge,
     payload: Payload.PermitPayload,
@@ -51,6 +54,9 @@ export function createSettle(deps: {
     const examined = await examine.permit(challenge, payload)
     if (!examined.ok) {
       const payment = await ledger.find(nonce)
+      // Whoever sends it decides. What the chain looks like meanwhile says nothing of a transaction under way.
+      const isClaimed = payment?.claim?.identity === Payload.identity(payload)
+      if (isClaimed && isOfAnother(payment)) return answerClaimed(payload, ticketed, true)
       return refuse(examined, payment && knownHash(payment))
     }
     const { verdict, means } = examined.value
@@ -58,10 +64,18 @@ export function createSettle(deps: {
     const needed = verdict === 'burned' ? undefined : means
     const refused = await claim(ledger, nonce, payload, ticketed, needed, deps.sender)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
-    // Also when it was claimed before: a run that broke off is taken up again. The replay ledger on chain
-    // keeps it to one execution.
-    if (refused === undefined || isAwaited(await ledger.find(nonce))) burns.start(challenge, payload, verdict)
-    return answerClaimed(payload, ticketed)
+    if (refused === undefined) {
+      burns.start(challenge, payload, verdict)
+      return answerClaimed(payload, ticketed)
+    }
+    // Claimed before. A run that broke off is taken up again, by the account that sends it; what is burned already needs
+    // none. The replay ledger on chain keeps it to one execution.
+    const claimed = await ledger.find(nonce)
+    const isElsewhere = claimed !== undefined && isOfAnother(claimed)
+    if (isAwaited(claimed) && (!isElsewhere || verdict === 'burned')) {
+      burns.start(challenge, payload, verdict)
+    }
+    return answerClaimed(payload, ticketed, isElsewhere)
   }
 
   async function settleSelfTransfer(

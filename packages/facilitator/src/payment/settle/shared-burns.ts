@@ -9,7 +9,10 @@ import type { Payment } from '../records.js'
 import type { Burns } from './burns.js'
 import type { BurnEnd } from './run-burn.js'
 
-export type SettleBurns = Pick<Burns, 'start' | 'watch' | 'isUnderWay'>
+export type SettleBurns = Pick<Burns, 'start' | 'isUnderWay'> & {
+  /** As `Burns.watch`. `isElsewhere`: another account sends the burn, whoever sends here. */
+  watch(nonce: ChallengeNonce, boundMs: number, isElsewhere?: boolean): ReturnType<Burns['watch']>
+}
 
 /** What other daemons change. */
 export type News = {
@@ -44,7 +47,7 @@ export function createNews(
 
 export function createSharedBurns(deps: {
   /** The burns of this daemon. Undefined while another one sends. */
-  readonly here: () => SettleBurns | undefined
+  readonly here: () => Pick<Burns, 'start' | 'watch' | 'isUnderWay'> | undefined
   readonly ledger: Pick<Ledger, 'findTogether'>
   readonly news: News
   readonly clock: Clock
@@ -53,8 +56,8 @@ export function createSharedBurns(deps: {
   const elsewhere = createElsewhere(deps)
   return {
     start: (challenge, payload, verdict) => here()?.start(challenge, payload, verdict),
-    watch: (nonce, boundMs) => {
-      const burns = here()
+    watch: (nonce, boundMs, isElsewhere) => {
+      const burns = isElsewhere ? undefined : here()
       return burns ? burns.watch(nonce, boundMs) : inTime(elsewhere(nonce, boundMs), boundMs, clock)
     },
     /** Another daemon takes up every claim by itself. */

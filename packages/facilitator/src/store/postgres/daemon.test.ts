@@ -133,6 +133,14 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     const sent = "SELECT count(*) FROM account WHERE tx_nonce >= 0 AND name LIKE 'relayer 0x%'"
     expect(await server.run(sent, 'own_keys')).toBe('2')
 
+    // The burn of one, presented at both: the other waits for its end, and signs nothing itself.
+    const both = await first.challenge()
+    const once = bodyOf(both, await net.permitFor(both, await net.account({ gas: true })))
+    const answers = await Promise.all([first.post('/settle', once), second.post('/settle', once)])
+    expect(answers.filter(({ success }) => success === true)).toHaveLength(1)
+    expect(answers.filter(({ errorReason }) => errorReason === 'already_accepted')).toHaveLength(1)
+    for (const { reported } of [first, second]) expect(reported('burn.interrupted')).toEqual([])
+
     // A claim of a daemon that is gone, for which nothing was signed: the other one adopts it.
     const offer = await second.challenge()
     const permit = bodyOf(offer, await net.permitFor(offer, await net.account({ gas: true })))
