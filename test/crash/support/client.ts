@@ -59,7 +59,9 @@ export async function requestOffer(net: CrashNetwork, amount: string): Promise<C
   for (;;) {
     const answer = await ask(net, '/challenge', { amount })
     if (answer?.status === 200) return answer.body as unknown as ChallengeOffer
-    if (answer && answer.status !== 503) throw new Error(`/challenge answered ${JSON.stringify(answer)}`)
+    // A daemon that was stopped while the request came has not read it in time.
+    if (answer && answer.status !== 503 && answer.status !== 408)
+      throw new Error(`/challenge answered ${JSON.stringify(answer)}`)
     await pause(net)
   }
 }

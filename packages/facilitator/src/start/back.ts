@@ -65,7 +65,7 @@ export async function createBack(
   const sending: BackParts = { ...front, storage: sendStorage, senders }
   const working: BackParts = {
     ...sending,
-    storage: send && work ? { ...storage, ...storage.under([send, work]) } : storage,
+    storage: send && work ? { ...storage, ...storage.under([send, work]) } : sendStorage,
   }
   const { relayer, minter } = senders
   const closing = new AbortController()

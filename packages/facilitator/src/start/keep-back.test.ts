@@ -32,12 +32,13 @@ function createLeases() {
   return {
     leases,
     offer: (name: string) => free.add(name),
+    isFree: (name: string) => free.has(name),
     takeAway: (name: string) => losing.get(name)?.abort(),
   }
 }
 
 async function setup(offered: readonly string[], { isCopy = false, failures = 0 } = {}) {
-  const { leases, offer, takeAway } = createLeases()
+  const { leases, offer, isFree, takeAway } = createLeases()
   for (const name of offered) offer(name)
   const done: string[] = []
   const events: LogEvent['event'][] = []
@@ -75,6 +76,7 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0 
     done,
     events,
     offer,
+    isFree,
     takeAway,
     growOld: () => {
       isOld = true
@@ -112,6 +114,15 @@ describe('the back of a daemon', () => {
     await until(async () => events.includes('sending.lost'))
     expect(keeper.isSending()).toBe(false)
     expect(events).toEqual(['sending.taken', 'work.taken', 'work.lost', 'sending.lost'])
+  })
+
+  it('leaves the work to whoever sends now, when it lost its account alone', async () => {
+    const { keeper, offer, takeAway, isFree } = await setup([send, 'work'])
+    takeAway(send)
+    await until(async () => !keeper.isSending())
+    expect(isFree('work')).toBe(true)
+    offer(send)
+    await until(async () => keeper.isWorking())
   })
 
   it('tries again when it could not take the work up', async () => {

@@ -36,8 +36,8 @@ export async function keepBack(deps: {
   readonly isCopy: boolean
   /** The same, found out later. */
   readonly isOld: () => boolean
-  /** Puts a copy right. */
-  readonly acceptCopy: () => Promise<void>
+  /** Puts a copy right, under the lease of the work: whoever was stopped meanwhile must not do it again. */
+  readonly acceptCopy: (work: Lease) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }): Promise<BackKeeper> {
@@ -45,15 +45,7 @@ export async function keepBack(deps: {
   const closing = new AbortController()
   /** The leases that the back of the moment has. */
   let held: Held = {}
-  const sendName = sendLease(deps.account)
-
-  /** With what was held before and is not lost, and what is free. */
-  async function takeMore(before: Held): Promise<Held> {
-    const kept = (lease: Lease | undefined) => (lease?.lost.aborted ? undefined : lease)
-    const send = kept(before.send) ?? (await leases.take(sendName))
-    const work = send && (kept(before.work) ?? (await leases.take(workLease)))
-    return { send, work }
-  }
+  const takeMore = createTakeMore(leases, deps.account)
 
   /** Waits for a daemon that may have died. */
   async function takeAll(): Promise<Held> {
@@ -66,7 +58,7 @@ export async function keepBack(deps: {
   }
 
   held = deps.isCopy ? await takeAll() : await takeMore(held)
-  if (deps.isCopy) await deps.acceptCopy()
+  if (deps.isCopy && held.work) await deps.acceptCopy(held.work)
   let back = await make(held)
   if (held.send) await back.resume({ isAccepted: deps.isCopy })
 
@@ -96,7 +88,7 @@ export async function keepBack(deps: {
     const next = await takeMore(held)
     const isOld = deps.isOld() && next.work !== undefined
     if (next.send === held.send && next.work === held.work && !isOld) return
-    if (isOld) await deps.acceptCopy()
+    if (isOld && next.work) await deps.acceptCopy(next.work)
     await change(next, isOld).catch(async (error) => {
       // Another daemon may fare better, and so may this one later.
       held = {}
@@ -133,6 +125,20 @@ export async function keepBack(deps: {
       back.close()
       await Promise.allSettled([held.work?.release(), held.send?.release()])
     },
+  }
+}
+
+/** With what was held before and is not lost, and what is free. */
+function createTakeMore(leases: Leases, account: Address): (before: Held) => Promise<Held> {
+  const kept = (lease: Lease | undefined) => (lease?.lost.aborted ? undefined : lease)
+  return async (before) => {
+    const send = kept(before.send) ?? (await leases.take(sendLease(account)))
+    if (!send) {
+      // Whoever sends now waits for it.
+      await before.work?.release()
+      return {}
+    }
+    return { send, work: kept(before.work) ?? (await leases.take(workLease)) }
   }
 }
 

@@ -106,7 +106,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     make: (held) => createBack(parts, flow, news, held),
     isCopy: storage.isCopy,
     isOld: () => storage.store.isOld?.() ?? false,
-    acceptCopy: () => acceptCopy(storage, rpc, log),
+    acceptCopy: (work) => acceptCopy(storage.under([work]), rpc, log),
     clock,
     log,
   })

@@ -18,7 +18,7 @@ async function followedBeside(journal: string, acceptJournal: boolean, next?: nu
     seed,
     acceptJournal,
   })
-  if (storage.isCopy) await storage.acceptCopy(0n)
+  if (storage.isCopy) await storage.store.change('acceptCopy', 0)
   const followed = await storage.issued.followed()
   if (next !== undefined) await storage.issued.setFollowed({ number: next })
   await storage.close()

@@ -129,11 +129,11 @@ async function attachHistory(
  * Asks the chain how far the doubt reaches: a burn up to its newest block may have been granted behind the copy.
  */
 export async function acceptCopy(
-  storage: Pick<OpenLedger, 'acceptCopy'>,
+  { store }: Pick<OpenLedger, 'store'>,
   rpc: JsonRpc,
   log: Log,
 ): Promise<void> {
   const head = await readHead(rpc)
-  await storage.acceptCopy(head)
+  await store.change('acceptCopy', Number(head))
   log({ event: 'journal.copy_accepted', block: `${head}` })
 }

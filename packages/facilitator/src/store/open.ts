@@ -45,10 +45,8 @@ export type OpenLedger = {
   readonly fleet?: (() => Promise<Fleet>) | undefined
   /** Figures of the journal. Undefined without one. */
   figures(): EngineFigures | undefined
-  /** It may be older than what happened: `acceptCopy` comes before anything else. */
+  /** It may be older than what happened: the step `acceptCopy` comes before anything else. */
   readonly isCopy: boolean
-  /** Goes on with a copy. `head` is the newest block of the chain: burns up to it may have been granted. */
-  acceptCopy(head: bigint): Promise<void>
   /** Writes an event without news, to find out whether the disk takes events; throws when it refuses. */
   tryDisk(): Promise<void>
   /** An account of the ledger, with the highest txNonce that is known of it. */
@@ -154,7 +152,6 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     ...(shared && { shared }),
     fleet: createFleet(store),
     isCopy: store.isCopy,
-    acceptCopy: (head) => store.change('acceptCopy', Number(head)),
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
     tryDisk: async () => store.change('bind', (await store.ask(readBinding())) as Binding),
     knownAccount: (name) => store.ask(readAccount(name)),

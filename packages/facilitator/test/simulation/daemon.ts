@@ -238,7 +238,7 @@ function wireBack(
     reorgWatchBlocks: terms.reorgWatchBlocks,
     onHead: reader.sawHead,
   })
-  const workStore = send && work ? under(front.store, [send, work]) : front.store
+  const workStore = send && work ? under(front.store, [send, work]) : store
   const workLedger = ledgerOn({ ...front, store: workStore })
   const working: BackParts = { ...front, store: workStore, ledger: workLedger, relayer }
   const closing = new AbortController()
@@ -298,7 +298,7 @@ function wireBack(
       }
       loops = [
         ...(work ? [finalization.start(), following()] : []),
-        ...(isShared ? [startHandOver({ ...shared, account, news, clock, retryMs })] : []),
+        ...(isShared && send ? [startHandOver({ ...shared, account, news, clock, retryMs })] : []),
         ...(isShared && work ? [startLoop(clock, orphans)] : []),
       ]
     },

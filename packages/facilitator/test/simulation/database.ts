@@ -1,19 +1,16 @@
-/** The database of a simulation: the real steps on SQLite in memory, and the leases that a PostgreSQL server would keep. */
-import { limits } from '../../src/config/limits.js'
+/** The database of a simulation: the real steps on SQLite in memory, with the tables that daemons share on a PostgreSQL server. */
 import { openInMemory } from '../../src/store/engine/open-database.js'
 import { asOneStep, type GroupSettings, type Request } from '../../src/store/group.js'
 import { createRows } from '../../src/store/rows/rows.js'
-import { type Step, sql } from '../../src/store/sql.js'
+import { type Step, serverNow, sql } from '../../src/store/sql.js'
 
 export type Database = ReturnType<typeof openDatabase>
 
 /** As the schema of a shared ledger has them. */
 const sharedTables = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INTEGER NOT NULL, until_ms INTEGER NOT NULL);
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL);
 CREATE TABLE hold (nonce BLOB PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL);`
-
-/** How a question to a server asks for the server's time. */
-const serverTime = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 export function openDatabase(deps: {
   readonly settings: GroupSettings
@@ -30,7 +27,7 @@ export function openDatabase(deps: {
     let next = step.next()
     while (!next.done) {
       const { text, values } = next.value
-      next = step.next(yield { text: text.replace(serverTime, `${deps.now()}`), values })
+      next = step.next(yield { text: text.replaceAll(serverNow.text, `${deps.now()}`), values })
     }
     return next.value
   }
@@ -68,32 +65,8 @@ export function openDatabase(deps: {
       }
     },
 
+    /** A question, or a step that records no event. */
     ask: <T>(question: Step<T>): T => connection.run(inTime(question)),
-
-    /** The new term; undefined while another holder has the lease. */
-    take(name: string, holder: string): number | undefined {
-      const nowMs = deps.now()
-      const [row] = connection.query(sql`
-        INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, 1, ${nowMs + limits.leaseMs})
-        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, term = lease.term + 1, until_ms = excluded.until_ms
-          WHERE lease.until_ms < ${nowMs} OR lease.holder = excluded.holder
-        RETURNING term`)
-      return row?.term
-    },
-
-    /** The names of what the holder has. */
-    renew(holder: string): ReadonlySet<string> {
-      const rows = connection.query(
-        sql`UPDATE lease SET until_ms = ${deps.now() + limits.leaseMs} WHERE holder = ${holder} RETURNING name`,
-      )
-      return new Set(rows.map(({ name }): string => name))
-    },
-
-    release(name: string, term: number): void {
-      connection.query(
-        sql`UPDATE lease SET until_ms = 0, holder = '' WHERE name = ${name} AND term = ${term}`,
-      )
-    },
 
     close,
   }

@@ -2,7 +2,7 @@
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn } from '../../src/payment/records.js'
 import type { StepName } from '../../src/store/group.js'
-import type { Block, Chain } from './chain.js'
+import { type Block, type Chain, helper } from './chain.js'
 import type { Terms } from './daemon.js'
 import type { Sent } from './node.js'
 import type { Process } from './timeline.js'
@@ -35,7 +35,7 @@ export function createRules(deps: {
 }) {
   const { chain, now, terms } = deps
   const purchases = new Map<ChallengeNonce, Purchase>()
-  const calls = new Map<string, string>()
+  const calls = new Map<string, Sent>()
   const usurped = new Set<string>()
   const usedAtMs = new Map<ChallengeNonce, number>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
@@ -57,6 +57,13 @@ export function createRules(deps: {
           BigInt(leafIndex) === burn.leafIndex &&
           value === burn.value,
       )
+
+  /** Whether the burns of a call are on the chain. A start that finds them accepted takes their transaction for done. */
+  const isVoid = ({ to, data }: Sent) =>
+    to === helper &&
+    chain
+      .readBurns(data)
+      .every(({ authorization }) => chain.isExecuted(chain.tip(), authorization.challengeNonce))
 
   function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
     const purchase = purchases.get(nonce)
@@ -94,15 +101,17 @@ export function createRules(deps: {
       }
     },
 
-    /** A txNonce that bytes were sent for belongs to their call, until somebody else uses it. */
-    onSent({ from, txNonce, to, data }: Sent): void {
+    /** A txNonce that bytes were sent for belongs to their call, until somebody else uses it, or did what the call does. */
+    onSent(sent: Sent): void {
+      const { from, txNonce, to, data } = sent
       const key = `${from}/${txNonce}`
       if (data === '0x') return
       const before = calls.get(key)
-      if (before !== undefined && before !== `${to}${data}` && !usurped.has(key)) {
+      const isOther = before && (before.to !== to || before.data !== data)
+      if (isOther && !usurped.has(key) && !isVoid(before)) {
         broken(`two calls were sent with txNonce ${txNonce} of ${from}`)
       }
-      calls.set(key, `${to}${data}`)
+      calls.set(key, sent)
     },
 
     /** A success reached a payer. `askedMs`: when it had asked for it. */

@@ -1,8 +1,8 @@
 /** The way of one process to the database: it takes time, may be cut, and processes die on it. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { limits } from '../../src/config/limits.js'
 import type { Request, StepName } from '../../src/store/group.js'
-import { type Leases, ownLeases } from '../../src/store/lease.js'
+import { ownLeases } from '../../src/store/lease.js'
+import { createLeases } from '../../src/store/postgres/leases.js'
 import { asStore, type Hints, type Store } from '../../src/store/store.js'
 import type { Database } from './database.js'
 import type { Draws } from './draws.js'
@@ -76,56 +76,32 @@ export function linkTo(deps: LinkDeps): Store {
     })
   }
 
+  const leasesOf = (holder: string) =>
+    createLeases({
+      holder,
+      run: (step) => hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered)),
+      onFailure: () => undefined,
+      every(ms, act) {
+        const repeat = async () => {
+          for (;;) {
+            await process.clock.sleep(ms)
+            act()
+          }
+        }
+        void repeat()
+        return () => undefined
+      },
+    })
+
   return asStore({
     id: 'simulated',
     report: { lines: 0, bytes: 0, tornBytes: 0 },
     isCopy: false,
     run,
-    leases: holder === undefined ? ownLeases : createLeases(deps, holder, hear),
+    leases: holder === undefined ? ownLeases : leasesOf(holder),
     ...(deps.hints && { hints: deps.hints }),
     ask: (question) => hear(() => database.ask(question)),
     figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
     close: async () => undefined,
   })
-}
-
-/** As those on a server: taken, and renewed until another holder has them. */
-function createLeases(
-  { database, process, faults, draws }: LinkDeps,
-  holder: string,
-  hear: <T>(work: () => T, isHeard?: boolean) => Promise<T>,
-): Leases {
-  const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
-  const isHeard = () => !draws.happens(faults.stepsUnanswered)
-
-  async function renewAll(): Promise<void> {
-    for (;;) {
-      await process.clock.sleep(limits.leaseRenewMs)
-      const names = await hear(() => database.renew(holder), isHeard()).catch(() => undefined)
-      for (const [name, { losing }] of names ? held : []) {
-        if (names?.has(name)) continue
-        held.delete(name)
-        losing.abort()
-      }
-    }
-  }
-  void renewAll()
-
-  return {
-    holder,
-    async take(name) {
-      const term = await hear(() => database.take(name, holder), isHeard())
-      if (term === undefined) return undefined
-      const losing = new AbortController()
-      held.set(name, { term, losing })
-      return {
-        fence: { name, term },
-        lost: losing.signal,
-        async release() {
-          if (held.get(name)?.term === term) held.delete(name)
-          await hear(() => database.release(name, term))
-        },
-      }
-    },
-  }
 }

@@ -3,55 +3,60 @@ import { hostname } from 'node:os'
 import { limits } from '../../config/limits.js'
 import { systemRandom } from '../../system.js'
 import type { Lease, Leases } from '../lease.js'
-import { first, type Row, type Step, serverNow, sql } from '../sql.js'
-import type { Client } from './client.js'
-import { type InLedger, inLedger } from './transaction.js'
+import { first, list, type Step, serverNow, sql } from '../sql.js'
 
 /** Also tells two daemons of one machine apart, and one from itself after a restart. */
 const holderName = (): string =>
   `${hostname()} (process ${process.pid}, ${Buffer.from(systemRandom.bytes(4)).toString('hex')})`
 
-export type PostgresLeases = Leases & {
+export type SharedLeases = Leases & {
   close(): Promise<void>
 }
 
-export function createLeases(
-  client: Client,
-  on: {
-    /** Looks at the ledger with every renewal. */
-    readonly look: (ledger: Row) => Step<unknown>
-    readonly succeeded: () => void
-    readonly failed: (err: unknown) => void
-  },
-): PostgresLeases {
-  const holder = holderName()
+export function createLeases({
+  holder = holderName(),
+  run,
+  onFailure,
+  every = everyInterval,
+}: {
+  readonly holder?: string
+  /** Runs a step in a transaction of the ledger. */
+  readonly run: <T>(step: () => Step<T>) => Promise<T>
+  readonly onFailure: (err: unknown) => void
+  /** Repeats something. Gives the way to stop. */
+  readonly every?: (ms: number, act: () => void) => () => void
+}): SharedLeases {
+  /** What was taken and is neither lost nor given back. Nothing else is renewed: it runs out by itself. */
   const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
 
   async function renew(): Promise<void> {
-    const { value: names } = await inLedger(client, function* (ledger) {
-      yield* on.look(ledger)
-      return yield* renewed(holder, ledger.applied)
-    })
-    for (const [name, { losing }] of held) {
-      if (names.has(name)) continue
+    const asked = [...held]
+    const kept = await run(() =>
+      renewed(
+        holder,
+        asked.map(([name]) => name),
+      ),
+    )
+    for (const [name, lease] of asked) {
+      if (kept.has(name) || held.get(name) !== lease) continue
       held.delete(name)
-      losing.abort()
+      lease.losing.abort()
     }
   }
 
   let renewing: Promise<void> | undefined
-  const timer = setInterval(() => {
+  const stop = every(limits.leaseRenewMs, () => {
     renewing ??= renew()
-      .then(on.succeeded, on.failed)
+      .catch(onFailure)
       .finally(() => {
         renewing = undefined
       })
-  }, limits.leaseRenewMs).unref()
+  })
 
   return {
     holder,
     async take(name) {
-      const { value: term } = await inLedger(client, ({ applied }) => taken(name, holder, applied))
+      const term = await run(() => taken(name, holder))
       if (term === undefined) return undefined
       const losing = new AbortController()
       held.set(name, { term, losing })
@@ -60,44 +65,50 @@ export function createLeases(
         lost: losing.signal,
         async release() {
           if (held.get(name)?.term === term) held.delete(name)
-          await inLedger(client, ({ applied }) => released(name, term, applied))
+          await run(() => released(name, term))
         },
       }
       return lease
     },
     async close() {
-      clearInterval(timer)
+      stop()
       await renewing
-      await inLedger(client, ({ applied }) => left(holder, applied)).catch(on.failed)
+      await run(() => left(holder)).catch(onFailure)
     },
   }
 }
 
-/** Tells that this daemon lives, and renews what it holds. Gives the names of that. */
-function* renewed(holder: string, applied: number): InLedger<ReadonlySet<string>> {
+function everyInterval(ms: number, act: () => void): () => void {
+  const timer = setInterval(act, ms).unref()
+  return () => clearInterval(timer)
+}
+
+/** Tells that this daemon lives, and renews these leases. Gives the names of those that it still holds. */
+function* renewed(holder: string, names: readonly string[]): Step<ReadonlySet<string>> {
   yield* noteAlive(holder)
   const rows = yield sql`
-    UPDATE lease SET until_ms = ${serverNow} + ${limits.leaseMs} WHERE holder = ${holder} RETURNING name`
-  return { value: new Set(rows.map(({ name }): string => name)), applied }
+    UPDATE lease SET until_ms = ${serverNow} + ${limits.leaseMs}
+    WHERE holder = ${holder} AND name IN ${list(['', ...names])} RETURNING name`
+  return new Set(rows.map(({ name }): string => name))
 }
 
 /**
  * A new holder has a new term, and so has one that never heard that it holds the lease. It is also the time, so that a
  * server that lost the last terms gives none of them again.
  */
-function* taken(name: string, holder: string, applied: number): InLedger<number | undefined> {
+function* taken(name: string, holder: string): Step<number | undefined> {
   const row = yield* first(sql`
     INSERT INTO lease (name, holder, term, until_ms) VALUES (${name}, ${holder}, ${serverNow}, ${serverNow} + ${limits.leaseMs})
-    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, term = GREATEST(lease.term + 1, excluded.term), until_ms = excluded.until_ms
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms,
+      term = CASE WHEN lease.term < excluded.term THEN excluded.term ELSE lease.term + 1 END
       WHERE lease.until_ms < ${serverNow} OR lease.holder = excluded.holder
     RETURNING term`)
-  return { value: row?.term, applied }
+  return row?.term
 }
 
 /** The row stays: its term must never be given again. */
-function* released(name: string, term: number, applied: number): InLedger<void> {
+function* released(name: string, term: number): Step<void> {
   yield sql`UPDATE lease SET until_ms = 0, holder = '' WHERE name = ${name} AND term = ${term}`
-  return { value: undefined, applied }
 }
 
 function* noteAlive(holder: string): Step<void> {
@@ -108,8 +119,7 @@ function* noteAlive(holder: string): Step<void> {
 }
 
 /** A daemon that ends in order leaves nothing that others would have to wait for. */
-function* left(holder: string, applied: number): InLedger<void> {
+function* left(holder: string): Step<void> {
   yield sql`DELETE FROM daemon WHERE holder = ${holder}`
   yield sql`UPDATE lease SET until_ms = 0, holder = '' WHERE holder = ${holder}`
-  return { value: undefined, applied }
 }

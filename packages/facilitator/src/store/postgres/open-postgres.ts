@@ -1,4 +1,5 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
+import { createHash } from 'node:crypto'
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { asOneStep, type GroupSettings, noncesIn, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
@@ -44,7 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
     const writer = createWriter(client, health, options.settings, ledger?.applied)
-    const leases = createLeases(client, { ...health, look: writer.look })
+    const leases = createLeases({ run: writer.runBeside, onFailure: health.failed })
     const hints = await client.listen(hintChannel)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
@@ -114,62 +115,77 @@ function createHealth(onFailure: (error: unknown) => void) {
   }
 }
 
+/** An event by its number. Its print tells it from another one that has its number on a server which lost it. */
+type Known = { readonly number: number; readonly print?: string | null | undefined }
+
+type OnEvent = (at: number, json: string) => void
+
+const printOf = (json: string) => createHash('md5').update(json).digest('hex')
+
 function createWriter(
   client: Client,
   health: ReturnType<typeof createHealth>,
   settings: GroupSettings,
   newest: number,
 ) {
-  let applied = newest
+  /** The newest event that we were told is durable. */
+  let known: Known = { number: newest }
   let syncs = 0
   let isOld = false
+
+  /** A server that lost the event may have given its number to another one since. One that was forgotten has no print. */
+  const lacks = (told: Known, { applied, known_print: print }: Row): boolean =>
+    applied < told.number || (!!print && !!told.print && print !== told.print)
 
   /**
    * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's state,
    * and nothing is believed until the one that works has accepted the database as a copy.
    */
-  function* look(ledger: Row): Step<boolean> {
-    const lacks = ledger.applied < applied
-    if (lacks) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
-    applied = ledger.applied
-    const before = isOld
-    isOld = lacks || ledger.state === 'copy'
-    if (isOld && !before) health.failed(unwritable(lostEvents()))
-    return isOld
-  }
-
-  function* inGroup(
-    ledger: Row,
-    requests: readonly Request[],
-    nonces: readonly ChallengeNonce[],
-    [payments = [], leaves = []]: readonly (readonly Row[])[],
-  ): InLedger<readonly Reply[]> {
-    if ((yield* look(ledger)) && requests.some(({ name }) => name !== 'acceptCopy')) {
-      return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied: ledger.applied }
+  async function inKnown<T>(
+    work: (ledger: Row, isOld: boolean, asked: readonly (readonly Row[])[], onEvent: OnEvent) => InLedger<T>,
+    questions?: readonly Query[],
+  ): Promise<T> {
+    // More may be told while this waits for its turn.
+    const told = known
+    let seen = { isOld, print: undefined as string | null | undefined }
+    const onEvent: OnEvent = (_at, json) => {
+      seen = { ...seen, print: printOf(json) }
     }
-    const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
-    const rows = createRows()
-    rows.preload(nonces, payments, leaves)
-    const group = yield* asOneStep(requests, { applied: ledger.applied, settings, rows, shared })
-    // Delivered with the commit.
-    if (group.applied > ledger.applied) yield hint
-    return { value: group.replies, applied: group.applied }
+    const { value, applied } = await inLedger(
+      client,
+      told.number,
+      function* (ledger, asked) {
+        const isLacking = lacks(told, ledger)
+        if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
+        seen = { isOld: isLacking || ledger.state === 'copy', print: ledger.newest_print }
+        return yield* work(ledger, seen.isOld, asked, onEvent)
+      },
+      questions,
+    )
+    // Only now: all others know of it as well.
+    if (seen.isOld && !isOld) health.failed(unwritable(lostEvents()))
+    isOld = seen.isOld
+    known = { number: applied, print: seen.print }
+    if (!isOld) health.succeeded()
+    return value
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
     const nonces = noncesIn(requests)
-    const done = await inLedger(
-      client,
-      (ledger, asked) => inGroup(ledger, requests, nonces, asked),
+    const isAccepting = requests.every(({ name }) => name === 'acceptCopy')
+    const replies = await inKnown(
+      (ledger, isOfCopy, asked, onEvent) =>
+        isOfCopy && !isAccepting
+          ? refusing(requests, ledger)
+          : inGroup(requests, { ledger, nonces, asked, settings, onEvent }),
       nonces.length === 0 ? [] : [paymentsOf(nonces), leavesOf(nonces)].map(inFewTexts),
     )
-    if (!isOld || requests.every(({ name }) => name === 'acceptCopy')) {
+    if (isAccepting && replies.every((reply) => 'value' in reply)) {
       isOld = false
       health.succeeded()
     }
-    applied = done.applied
     syncs += 1
-    return done.value
+    return replies
   }
 
   /** A step that takes its group with it must not take the others: each is tried by itself. */
@@ -190,10 +206,41 @@ function createWriter(
 
   return {
     run,
-    look,
+    /** A step that records no event. */
+    runBeside: <T>(step: () => Step<T>): Promise<T> =>
+      inKnown(function* ({ applied }) {
+        return { value: yield* step(), applied }
+      }),
     isOld: () => isOld,
-    figures: () => ({ records: applied, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
+    figures: () => ({ records: known.number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
+}
+
+function* refusing(requests: readonly Request[], { applied }: Row): InLedger<readonly Reply[]> {
+  return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied }
+}
+
+function* inGroup(
+  requests: readonly Request[],
+  deps: {
+    readonly ledger: Row
+    readonly nonces: readonly ChallengeNonce[]
+    /** The rows of these payments and of their leaves. */
+    readonly asked: readonly (readonly Row[])[]
+    readonly settings: GroupSettings
+    readonly onEvent: OnEvent
+  },
+): InLedger<readonly Reply[]> {
+  const { ledger, settings, onEvent } = deps
+  const { applied } = ledger
+  const [payments = [], leaves = []] = deps.asked
+  const rows = createRows()
+  rows.preload(deps.nonces, payments, leaves)
+  const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
+  const group = yield* asOneStep(requests, { applied, settings, rows, shared, onEvent })
+  // Delivered with the commit.
+  if (group.applied > applied) yield hint
+  return { value: group.replies, applied: group.applied }
 }
 
 /** An error of what a step did, and not of the way to the server, or of who may write there. */

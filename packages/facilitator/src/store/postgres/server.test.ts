@@ -6,6 +6,7 @@ import { notRun, type PostgresServer, startPostgres } from '../../../../../test/
 import { until } from '../../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
+import { limits } from '../../config/limits.js'
 import type { Lease } from '../lease.js'
 import { sql } from '../sql.js'
 import { sendLease } from '../steps/sender-leases.js'
@@ -245,6 +246,37 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     for (const { store } of [first, second]) {
       expect(store.isOld?.()).toBe(false)
       expect(store.figures().failed).toBe(false)
+      await store.close()
+    }
+  })
+
+  it('events that were lost are missed, also when others have their numbers by then', async () => {
+    const database = await newDatabase()
+    const [first, second] = [await open(database), await open(database)]
+    await issue(first.store, 1)
+    await issue(second.store, 2)
+    await issue(first.store, 3)
+    // The standby that took over lacks the third event, and the other daemon, who never heard of it, writes on at once.
+    await server.run(
+      'DELETE FROM event WHERE seq = 3; DELETE FROM payment WHERE id = 3; UPDATE ledger SET applied = 2',
+      database,
+    )
+    for (const seed of [4, 5]) expect(await issue(second.store, seed)).toBe('issued')
+    await expect(issue(first.store, 6)).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(issue(second.store, 7)).rejects.toMatchObject({ code: 'journal_failed' })
+    // Nobody is told that all is well, however often leases are renewed.
+    await new Promise((resolve) => setTimeout(resolve, 2 * limits.leaseRenewMs))
+    for (const { store } of [first, second]) expect(store.figures().failed).toBe(true)
+
+    const lease = (await first.store.leases.take('work')) as Lease
+    await server.run('UPDATE lease SET term = term + 1', database)
+    await expect(under(first.store, [lease]).change('acceptCopy', 100)).rejects.toMatchObject({
+      code: 'lease_lost',
+    })
+    expect(first.store.isOld?.()).toBe(true)
+    await second.store.change('acceptCopy', 100)
+    for (const [i, { store }] of [first, second].entries()) {
+      expect(await issue(store, 8 + i)).toBe('issued')
       await store.close()
     }
   })

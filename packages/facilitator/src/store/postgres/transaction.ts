@@ -30,13 +30,16 @@ export const commit: Query = plain('COMMIT')
 
 const locked = sql`SELECT applied, writers_from, state FROM ledger FOR UPDATE`
 
+const printOf = (seq: Query) => sql`(SELECT md5(record) FROM event WHERE seq = ${seq})`
+
 /**
- * The terms of all leases, and the time. They are read behind the lock, by a statement of their own: whoever waited for the
- * lock would see them as they were before.
+ * The terms of all leases, the time, and what tells the event that is `known` here, and the newest one, from any other. They
+ * are read behind the lock, by a statement of their own: whoever waited for the lock would see them as they were before.
  */
-const leased = sql`
+const leased = (known: number) => sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
     ${serverNow} AS now_ms,
+    ${printOf(sql`CAST(${known} AS BIGINT)`)} AS known_print, ${printOf(sql`(SELECT applied FROM ledger)`)} AS newest_print,
     current_setting('default_transaction_read_only') AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */
@@ -49,11 +52,13 @@ export type InLedger<T> = Step<Done<T>>
  */
 export const inLedger = <T>(
   client: Pick<Client, 'write' | 'migrations'>,
+  /** The number of the newest event that we were told of. */
+  known: number,
   work: (ledger: Row, asked: readonly (readonly Row[])[]) => InLedger<T>,
   /** Questions whose answers the work needs. They travel with the beginning. */
   questions: readonly Query[] = [],
 ): Promise<Done<T>> =>
-  inTransaction(client, [locked, leased, ...questions], async (send, opened) => {
+  inTransaction(client, [locked, leased(known), ...questions], async (send, opened) => {
     const [ledger, lease] = opened.map(([row]) => row)
     const asked = opened.slice(2)
     if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
