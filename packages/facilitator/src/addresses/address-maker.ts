@@ -31,15 +31,17 @@ export function createAddressMaker(deps: {
     /**
      * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
      * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none
-     * of these addresses handed out.
+     * of these addresses handed out. Undefined also for what is no address: a miner elsewhere may have written it.
      */
     restore(stored: ReadyAddress): ReadyAddress | undefined {
       const { challengeNonce, powNonce, powBits, epoch } = stored
+      if (epoch && typeof epoch.start !== 'number') return undefined
       const today = epoch && epochAt?.(epoch.start * 1000)
       const isOfEpochs = today !== undefined && today.start === epoch?.start && today.ledger === epoch.ledger
       if (!(epochAt ? isOfEpochs : epoch === undefined) || powBits !== terms.powBits) return undefined
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
-      return payTo?.toLowerCase() === stored.payTo ? stored : undefined
+      if (payTo?.toLowerCase() !== stored.payTo) return undefined
+      return { challengeNonce, payTo: stored.payTo, powNonce, powBits, ...(today && { epoch: today }) }
     },
   }
 }

@@ -72,10 +72,10 @@ export function shareStock({
       const wanted = heldMax + stock.waiting() - stock.held().length
       if (wanted <= 0) return
       const taken = await shared.take(wanted)
-      const valid = taken.filter((each) => restore(each))
-      const gone = taken.filter((each) => !valid.includes(each)).map(({ challengeNonce }) => challengeNonce)
+      const restored = taken.map(restore)
+      const gone = taken.filter((_, i) => !restored[i]).map(({ challengeNonce }) => challengeNonce)
       if (gone.length > 0) await shared.drop(gone)
-      stock.hold(valid)
+      stock.hold(restored.filter((each) => each !== undefined))
       if (taken.length < wanted) return
     }
   }

@@ -133,7 +133,9 @@ CREATE TABLE proof_job (id TEXT PRIMARY KEY, record JSN NOT NULL, holder TEXT, t
 -- Requests of the last minute, by the hash of who is counted for what.
 CREATE UNLOGGED TABLE rate (who KEY PRIMARY KEY, started_ms INT NOT NULL, count INT NOT NULL) WITH (fillfactor = 50);
 -- A daemon takes some ready addresses at a time, and hands them out alone until then. Dead ones lose them.
-ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0;
+ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0,
+  -- Miners elsewhere write here.
+  ADD CHECK (length(record) < 2000 AND length(nonce) = 32);
 -- Payers whose relayed burns failed.
 CREATE UNLOGGED TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms INT NOT NULL);
 -- Nonces of login messages that were used.

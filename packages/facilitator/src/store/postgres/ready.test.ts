@@ -133,4 +133,40 @@ describe.skipIf(serverUrl === undefined)('ready addresses of daemons on one data
     expect((await one?.renew(nonces))?.size).toBe(0)
     expect(await one?.free()).toBe(0)
   })
+
+  it('what a hostile miner wrote is dropped, and hides no address behind it', async () => {
+    const database = await openDatabase()
+    const { pool } = openPool(database, 'A', { targetSize: 1 })
+    const good = await issue(database.connect(), pool)
+    await pool.close()
+    await database.run('DELETE FROM ready')
+    const [nonce, other] = ['ab', 'cd'].map((byte) => byte.repeat(32))
+    const text = JSON.stringify(good)
+    const hostile = [
+      'no JSON',
+      '1',
+      // Under another nonce it would be dropped by none, and handed out again.
+      text,
+      JSON.stringify({ ...good, challengeNonce: `0x${nonce}`, epoch: { start: '5', ledger: '' } }),
+      JSON.stringify({ ...good, challengeNonce: `0x${nonce}`, powNonce: '7' }),
+      JSON.stringify({ ...good, challengeNonce: `0x${nonce}`, payTo: 7 }),
+    ]
+    for (const record of hostile) {
+      await database.run(
+        `INSERT INTO ready (nonce, record) VALUES ('\\x${nonce}', '${record}'), ('\\x${other}', '${text}')`,
+      )
+      const { pool: next } = openPool(database, 'B', { canMine: false })
+      await until(async () => (await rowsIn(database)) === 0)
+      await next.close()
+    }
+    await expect(
+      database.run(`INSERT INTO ready (nonce, record) VALUES ('\\x${nonce}', repeat('x', 2000))`),
+    ).rejects.toThrow(/check constraint/)
+    // Its own words are in none of what is handed out.
+    await database.run(
+      `INSERT INTO ready (nonce, record) VALUES ('\\x${good.challengeNonce.slice(2)}', '${JSON.stringify({ ...good, amount: '1' })}')`,
+    )
+    const { pool: last } = openPool(database, 'C', { canMine: false })
+    expect(await last.take(60_000)).toEqual(good)
+  })
 })

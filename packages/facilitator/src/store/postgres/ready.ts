@@ -4,7 +4,7 @@
  */
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import type { ReadyAddress } from '../../payment/ports.js'
-import { hexOf, key, list, serverNow, sql } from '../sql.js'
+import { hexOf, key, list, type Row, serverNow, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import type { Send } from './client.js'
 
@@ -12,6 +12,16 @@ import type { Send } from './client.js'
 const heldMs = 60_000
 
 const countingFree = sql`SELECT count(*) AS free FROM ready WHERE held_until_ms < ${serverNow}`
+
+/** Undefined when a miner elsewhere wrote no address, or that of another nonce. Its terms are looked at later. */
+function addressIn({ nonce, record }: Row): ReadyAddress | undefined {
+  try {
+    const address = decode<ReadyAddress>(record)
+    return address.challengeNonce === hexOf(nonce) ? address : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export function createSharedReady({
   send,
@@ -39,8 +49,10 @@ export function createSharedReady({
       const rows = await send(sql`
         UPDATE ready SET holder = ${holder}, held_until_ms = ${end} WHERE id IN (
           SELECT id FROM ready WHERE held_until_ms < ${serverNow} ORDER BY id LIMIT ${count} FOR UPDATE SKIP LOCKED
-        ) RETURNING record`)
-      return rows.map(({ record }) => decode<ReadyAddress>(record))
+        ) RETURNING nonce, record`)
+      const wrong = rows.filter((row) => addressIn(row) === undefined)
+      for (const { nonce } of wrong) await send(sql`DELETE FROM ready WHERE nonce = ${nonce}`)
+      return rows.flatMap((row) => addressIn(row) ?? [])
     },
     async renew(nonces) {
       const isAsked = sql`nonce IN ${list(nonces.map(key))}`
