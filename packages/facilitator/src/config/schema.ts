@@ -466,8 +466,8 @@ const configSchema = z.object({
       databaseUrl,
       '"postgres://svc@db.example/svc"',
       'A PostgreSQL database, which then holds everything that must not be lost; `settlement.journal` must be `"none"`. ' +
-        'Any number of daemons may share it. The password comes from `SVC_STORAGE_PASSWORD`; `check` warns when the URL has ' +
-        'one, because readers of the file can see it.',
+        'Any number of daemons may share it. The password comes from `SVC_STORAGE_PASSWORD`, or from the file that ' +
+        '`SVC_STORAGE_PASSWORD_FILE` names; `check` warns when the URL has one, because readers of the file can see it.',
     ),
   }),
   sellers: z.array(

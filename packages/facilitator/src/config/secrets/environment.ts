@@ -105,6 +105,11 @@ export const variables = {
     'never',
     'Password of the database at `storage.url`.',
   ),
+  SVC_STORAGE_PASSWORD_FILE: variable(
+    path.describe('the path of a file'),
+    'never',
+    'A file whose first line is the password of the database, instead of `SVC_STORAGE_PASSWORD`.',
+  ),
   PAYMENT_HISTORY_PATH: ofHistory(
     path.describe('the path of a file; its folder must exist'),
     'history',

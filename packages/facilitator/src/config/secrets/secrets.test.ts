@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { Secret, secp256k1Order } from '@svc-zerc20/protocol'
@@ -32,6 +35,28 @@ const problemsOf = (env: Record<string, string | undefined>, config = local): st
     return (error as Error).message.split('\n')
   }
 }
+
+describe('the password of the database', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-password-')), 'password')
+  const named = { ...good, SVC_STORAGE_PASSWORD_FILE: file }
+
+  it('comes from the environment, or is the first line of a file', () => {
+    writeFileSync(file, 'from a file\n')
+    const passwordIn = (env: Record<string, string>) =>
+      readSecrets(local, env).secrets.storagePassword?.reveal()
+    expect(passwordIn({ ...good, SVC_STORAGE_PASSWORD: 'given' })).toBe('given')
+    expect(passwordIn(named)).toBe('from a file')
+    expect(passwordIn(good)).toBeUndefined()
+  })
+
+  it('is refused when there are two, or when the file has none', () => {
+    expect(problemsOf({ ...named, SVC_STORAGE_PASSWORD: 'given' })[0]).toMatch(/unset one of them/)
+    writeFileSync(file, '\nsecond line')
+    expect(problemsOf(named)[0]).toMatch(/its first line is empty/)
+    rmSync(dirname(file), { recursive: true })
+    expect(problemsOf(named)[0]).toMatch(/cannot be read: ENOENT/)
+  })
+})
 
 describe('Secret', () => {
   it('never prints, however it is printed', () => {

@@ -1,4 +1,5 @@
 /** The keys and tokens of the daemon, from its environment. Says what is wrong or dangerous, and never shows a value. */
+import { readFileSync } from 'node:fs'
 import { Secret, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { hexToBytes } from 'viem/utils'
@@ -41,7 +42,7 @@ export function examineSecrets(config: PartialConfig, env: Environment): Secrets
   const adminToken = examineAdminToken(env, config, say)
   const deciderToken = readVariable(env, 'SVC_DECIDER_TOKEN', say)
   if (deciderToken !== undefined) judgeDeciderUrl(config, say)
-  const storagePassword = readVariable(env, 'SVC_STORAGE_PASSWORD', say)
+  const storagePassword = examineStoragePassword(env, say)
   const { history, findings: ofHistory } = examineHistory(env, config)
   findings.push(...ofHistory)
   if (findings.some(isFailure) || !treasuryPk || !relayerPk) return { secrets: undefined, findings }
@@ -121,8 +122,28 @@ export const readTreasuryKey = (env: Environment): Secret<Uint8Array> =>
   new Secret(hexToBytes(readRequired(env, 'SVC_TREASURY_PK')))
 
 export function readStoragePassword(env: Environment): Secret<string> | undefined {
-  const password = readVariable(env, 'SVC_STORAGE_PASSWORD', refuse)
+  const password = examineStoragePassword(env, refuse)
   return password === undefined ? undefined : new Secret(password)
+}
+
+function examineStoragePassword(env: Environment, say: Say): string | undefined {
+  const given = readVariable(env, 'SVC_STORAGE_PASSWORD', say)
+  const name = 'SVC_STORAGE_PASSWORD_FILE'
+  const file = readVariable(env, name, say)
+  if (file === undefined) return given
+  if (given !== undefined) say('fail', name, 'is set beside SVC_STORAGE_PASSWORD; unset one of them')
+  const line = firstLineOf(file, name, say)
+  if (line === '') say('fail', name, 'its first line is empty')
+  return line
+}
+
+function firstLineOf(file: string, name: string, say: Say): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/)[0]
+  } catch (error) {
+    say('fail', name, `cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return undefined
+  }
 }
 
 function readRequired<Name extends 'SVC_DECIDER_TOKEN' | 'SVC_TREASURY_PK'>(env: Environment, name: Name) {
