@@ -28,16 +28,16 @@ export const limits = {
   /** Connections that wait to be accepted while the daemon is busy. The system may allow fewer. */
   listenBacklog: 4_096,
   /**
-   * How long a request may wait for the daemon's own work, the block of a burn not included. A new challenge waits behind
-   * payments under way, because it leads to one more.
+   * How long a payment may wait beyond what one takes when few are in line, and how that is measured: `http/lines.ts`. A new
+   * challenge waits behind payments under way, because it leads to one more.
    */
-  lineWaitMs: { settle: 3_000, verify: 2_000, challenge: 1_000 },
-  /** With fewer in a line nobody is refused. */
-  lineFreeMax: 64,
-  /** How many of a line are done in a second, before that is measured, and over which time it is. */
-  lineStartPerSecond: 200,
-  lineWindowMs: 500,
-  lineWindowMsMax: 10_000,
+  lines: {
+    waitMs: { settle: 2_000, verify: 1_500, challenge: 1_000 },
+    freeMax: 64,
+    startPerSecond: 150,
+    windowMs: 500,
+    windowMsMax: 20_000,
+  },
   /** Time for closing files and connections, once the work under way had its grace. Then the process ends anyway. */
   closeWaitMs: 5_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */

@@ -17,15 +17,14 @@ function open(changes: Partial<LineLimits> = {}) {
   const lines = createLines({ ...limits, ...changes }, clock)
   const ends: (() => void)[] = []
   /** Begins work that ends by `end`. */
-  const begin = (kind: LineKind, nonce?: string) =>
-    lines.wait(kind, () => new Promise<void>((resolve) => void ends.push(resolve)), nonce)
+  const begin = (kind: LineKind) =>
+    lines.wait(kind, () => new Promise<void>((resolve) => void ends.push(resolve)))
   return {
     clock,
     lines,
     begin: (kind: LineKind, count = 1) => {
       for (let i = 0; i < count; i++) void begin(kind)
     },
-    beginFor: (nonce: string) => void begin('settle', nonce),
     async end(count: number) {
       for (const done of ends.splice(0, count)) done()
       await new Promise((resolve) => setImmediate(resolve))
@@ -74,7 +73,7 @@ it('learns that fewer leave than it believed', async () => {
     waits.push(Math.round(lines.waitMs('settle') / 1000))
   }
   // Ten leave in a second: after three seconds that is believed by half, and after eight there is no doubt.
-  expect(waits).toEqual([2, 4, 7, 10, 13, 15, 16, 16])
+  expect(waits).toEqual([2, 4, 6, 10, 12, 14, 15, 16])
 })
 
 it('learns that more leave than it believed, and does not forget it while few come', async () => {
@@ -128,17 +127,15 @@ it('refuses nobody while so few are in line that they say nothing, although noth
   expect(await ask('settle')).toEqual(['overloaded', expect.any(Number)])
 })
 
-it('is left by a settle when its burn is sent, by everybody who waits for it, and only once', async () => {
-  const { beginFor, begin, end, lines } = open()
-  begin('settle', 100)
-  beginFor('0xa')
-  beginFor('0xa')
-  beginFor('0xb')
-  expect(lines.waitMs('settle')).toBe(1_030)
-  lines.sent('0xa')
-  lines.sent('0xc')
-  expect(lines.waitMs('settle')).toBe(1_010)
-  await end(103)
+it('counts as a wait only what is beyond the time that a payment takes when few are in line', async () => {
+  const { clock, begin, end, lines } = open()
+  for (let block = 0; block < 100; block++) {
+    begin('settle', 3)
+    clock.advance(12_000)
+    await end(3)
+  }
+  begin('settle', 300)
+  // They take as long as their block does, and no more can be said.
   expect(lines.waitMs('settle')).toBe(0)
 })
 

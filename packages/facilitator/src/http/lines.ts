@@ -1,8 +1,9 @@
 /**
- * Lines of payments that wait for the daemon's work, and who is told to come back instead: before anything is done for it.
- * How long one who comes now would wait follows from how many are in line, and how many leave it in a second. Payments under
- * way come first: a settle may wait longest, then a verify. A new challenge is made only while both lines are short, because
- * it leads to a payment. It has no line of its own: addresses and open challenges are limited already.
+ * Lines of payments at work, and who is told to come back instead: before anything is done for it. How long one who comes now
+ * would take follows from how many are in line, and how many leave it in a second. What a payment takes when few are in line,
+ * its block included, is no wait. Payments under way come first: a settle may wait longest, then a verify. A new challenge is
+ * made only while both lines are short, because it leads to a payment. It has no line of its own: addresses and open
+ * challenges are limited already.
  */
 import { accept, type Result, reject } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
@@ -17,10 +18,8 @@ export type AskedKind = (typeof askedKinds)[number]
 export type Lines = {
   /** Why such a request has to come back later. */
   refusalOf(kind: AskedKind): Refusal | undefined
-  /** Does the work, in line, unless the wait would be too long. The line of a settle ends when its burn is sent. */
-  wait<T>(kind: LineKind, work: () => Promise<T>, nonce?: string): Promise<Result<T> | Refusal>
-  /** The burn is on its way: from now on its caller waits for a block, and not for us. */
-  sent(nonce: string): void
+  /** Does the work, in line, unless the wait would be too long. */
+  wait<T>(kind: LineKind, work: () => Promise<T>): Promise<Result<T> | Refusal>
   /** How long one who comes now would wait. */
   waitMs(kind: AskedKind): number
 }
@@ -28,24 +27,26 @@ export type Lines = {
 export type LineLimits = {
   /** The longest wait of each kind. */
   readonly waitMs: Readonly<Record<AskedKind, number>>
-  /** With fewer in line nobody is refused: so few say nothing of how many leave in a second. */
+  /** With fewer in line nobody is refused. What they take is what a payment takes. */
   readonly freeMax: number
   /** How many leave in a second, before anything is known. */
   readonly startPerSecond: number
-  /** How long is looked at least, and at most when nobody leaves: burns are sent together, and may wait for a block. */
+  /** How long is looked at least, and at most when nobody leaves: those of a block leave together. */
   readonly windowMs: number
   readonly windowMsMax: number
 }
 
-/** How much a window counts against those before it. */
+/** How much a window counts against those before it, and a payment when few are in line. */
 const windowShare = 0.5
+const usualShare = 0.05
+/** Who comes just before a block takes nothing, and who comes just behind it twice the usual time. */
+const usualTimes = 2
 
 export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Lines {
   const lines: Readonly<Record<LineKind, Line>> = {
     settle: createLine(limits, clock),
     verify: createLine(limits, clock),
   }
-  const leavers = new Map<string, Set<() => void>>()
 
   const waitMs = (kind: AskedKind) =>
     kind === 'settle' ? lines.settle.waitMs() : Math.max(lines.settle.waitMs(), lines.verify.waitMs())
@@ -56,33 +57,18 @@ export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Line
     return { ...reject('overloaded'), retryAfter: Math.ceil(wouldWaitMs / 1000) }
   }
 
-  function enter(kind: LineKind, nonce: string | undefined): () => void {
-    const leaveLine = lines[kind].enter()
-    if (nonce === undefined) return leaveLine
-    const ofNonce = leavers.get(nonce) ?? new Set()
-    leavers.set(nonce, ofNonce.add(leaveLine))
-    return () => {
-      leaveLine()
-      ofNonce.delete(leaveLine)
-      if (ofNonce.size === 0) leavers.delete(nonce)
-    }
-  }
-
   return {
     waitMs,
     refusalOf,
-    async wait(kind, work, nonce) {
+    async wait(kind, work) {
       const refused = refusalOf(kind)
       if (refused) return refused
-      const leave = enter(kind, nonce)
+      const leave = lines[kind].enter()
       try {
         return accept(await work())
       } finally {
         leave()
       }
-    },
-    sent(nonce) {
-      for (const leave of leavers.get(nonce) ?? []) leave()
     },
   }
 }
@@ -95,6 +81,7 @@ function createLine(
 ): Line {
   let inLine = 0
   let leaveEachMs = startPerSecond / 1000
+  let usualMs = 0
   let window = { startedMs: clock.now(), inLine: 0, left: 0 }
 
   /**
@@ -114,16 +101,18 @@ function createLine(
   }
 
   return {
-    waitMs: () => (inLine < freeMax ? 0 : inLine / measure()),
+    waitMs() {
+      const takesMs = inLine / measure()
+      return inLine < freeMax ? 0 : Math.max(0, takesMs - usualTimes * usualMs)
+    },
     enter() {
       measure()
+      const [enteredMs, isUsual] = [clock.now(), inLine < freeMax]
       inLine += 1
-      let isIn = true
       return () => {
-        if (!isIn) return
-        isIn = false
         inLine -= 1
         window.left += 1
+        if (isUsual) usualMs += (clock.now() - enteredMs - usualMs) * usualShare
       }
     },
   }

@@ -14,7 +14,7 @@ import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
-import { askedKinds, type Lines } from '../http/lines.js'
+import { askedKinds, createLines, type Lines } from '../http/lines.js'
 import { observeAnswers } from '../http/observe.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
@@ -35,7 +35,6 @@ import type { PaymentFlow } from './payment-flow.js'
 type HttpSideDeps = Parts & {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
-  readonly lines: Lines
   readonly keeper: Pick<BackKeeper, 'current' | 'isWorking'>
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
@@ -67,7 +66,8 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
   })
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
-  wirePayments(app, deps, { issuance, admission })
+  const lines = createLines(limits.lines, deps.clock)
+  wirePayments(app, deps, { issuance, admission, lines })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, guard: admin, refused })
   registerWebPages(app, {
@@ -78,7 +78,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   metrics.source('svc_connections_open', connections.open)
   metrics.source('svc_connections_refused_total', connections.refused)
   metrics.source('svc_line_wait_seconds', () =>
-    askedKinds.map((kind) => ({ labels: { kind }, value: deps.lines.waitMs(kind) / 1000 })),
+    askedKinds.map((kind) => ({ labels: { kind }, value: lines.waitMs(kind) / 1000 })),
   )
   return app
 }
@@ -101,7 +101,11 @@ function admissionOf({ config, clock, storage, telemetry: { log, metrics } }: Ht
 function wirePayments(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { issuance, admission }: { readonly issuance: Issuance; readonly admission: Admission },
+  {
+    issuance,
+    admission,
+    lines,
+  }: { readonly issuance: Issuance; readonly admission: Admission; readonly lines: Lines },
 ): void {
   const { profile, flow } = deps
   const { log } = deps.telemetry
@@ -114,7 +118,7 @@ function wirePayments(
     status: flow.status,
     ledger: deps.storage.ledger,
     admission,
-    lines: deps.lines,
+    lines,
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
 }

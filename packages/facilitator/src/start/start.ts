@@ -9,12 +9,11 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
-import { createLines, type Lines } from '../http/lines.js'
 import type { Clock } from '../payment/ports.js'
 import { createNews, createSharedBurns } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
-import { createTelemetry, type Telemetry } from '../telemetry/telemetry.js'
+import { createTelemetry } from '../telemetry/telemetry.js'
 import { createBack } from './back.js'
 import { openChainSide } from './chain-side.js'
 import { createHistorySide } from './history-side.js'
@@ -91,14 +90,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     news,
     clock,
   })
-  const lines = linesOf(telemetry, clock)
-  const flow = createPaymentFlow(parts, addresses, {
-    ...burns,
-    start(challenge, ...how) {
-      burns.start(challenge, ...how)
-      if (!keeper.isSending()) lines.sent(challenge.nonce)
-    },
-  })
+  const flow = createPaymentFlow(parts, addresses, burns)
   opened.push(() => flow.close())
   const keeper: BackKeeper = await keepBack({
     leases: storage.store.leases,
@@ -113,7 +105,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   opened.push(keeper.close)
   const historySide = await createHistorySide(parts)
 
-  const app = createHttpSide({ ...parts, historySide, addresses, flow, lines, keeper })
+  const app = createHttpSide({ ...parts, historySide, addresses, flow, keeper })
   const { host, port } = config.listen
   const url = await app.listen({ host, port, backlog: limits.listenBacklog })
   const network = Network.format(deployment.chainId)
@@ -133,24 +125,6 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
       ])
     },
   }
-}
-
-/** Those who wait for this daemon. A burn that it has sent, or left to another one, is past its line. */
-function linesOf(telemetry: Telemetry, clock: Clock): Lines {
-  const lines = createLines(
-    {
-      waitMs: limits.lineWaitMs,
-      freeMax: limits.lineFreeMax,
-      startPerSecond: limits.lineStartPerSecond,
-      windowMs: limits.lineWindowMs,
-      windowMsMax: limits.lineWindowMsMax,
-    },
-    clock,
-  )
-  telemetry.listen((event) => {
-    if (event.event === 'burn.broadcast') lines.sent(event.challengeNonce)
-  })
-  return lines
 }
 
 /** Logs that the daemon listens, and that it is ready as soon as `/ready` says so: not before there is an address. */

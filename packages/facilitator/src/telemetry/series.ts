@@ -52,7 +52,7 @@ export const series = {
   svc_connections_open: gauge('Connections of callers.'),
   svc_connections_refused_total: counter('Connections turned away with 503, because there were too many.'),
   svc_line_wait_seconds: gauge(
-    'How long a request of this kind would wait for the work of the daemon now. Beyond its limit it gets 503 `overloaded`.',
+    'How long a request of this kind would wait now because of others. Beyond its limit it gets 503 `overloaded`.',
     'kind',
   ),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),

@@ -25,17 +25,16 @@ export function createTelemetry(deps: {
     eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
   })
   const spent = createSpentGas(metrics, clock)
-  const listeners: ((event: LogEvent) => void)[] = [metrics.hear, recent.hear, spent.hear]
   const vitals = registerProcessVitals(metrics)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
   return {
     /** Receives every event. */
     log(event: LogEvent): void {
       deps.log(deps.linkMints ? event : unlinked(event))
-      for (const hear of listeners) hear(event)
+      metrics.hear(event)
+      recent.hear(event)
+      spent.hear(event)
     },
-    /** One more who hears of every event. */
-    listen: (hear: (event: LogEvent) => void) => void listeners.push(hear),
     metrics,
     recent,
     /** Gas costs of the relayer since the start. */

@@ -120,7 +120,7 @@ export function createArrivals(deps: {
 }
 
 /** The value below which this share lies, by the counts up to each bound in seconds: in between, evenly spread. */
-export function quantileMs(counts: ReadonlyMap<number, number>, share: number): number {
+function quantileMs(counts: ReadonlyMap<number, number>, share: number): number {
   const bounds = [...counts].toSorted(([a], [b]) => a - b)
   const wanted = share * (bounds.at(-1)?.[1] ?? 0)
   const at = bounds.findIndex(([, count]) => count >= wanted)

@@ -202,8 +202,7 @@ const inLine = async <T>(
   work: () => Promise<T>,
   payment: Payment | undefined,
   { lines }: PaymentApiDeps,
-): Promise<Result<T> | Refusal> =>
-  payment?.claim ? accept(await work()) : lines.wait(kind, work, payment?.challenge.nonce)
+): Promise<Result<T> | Refusal> => (payment?.claim ? accept(await work()) : lines.wait(kind, work))
 
 export const paymentRoutes = [
   route({
