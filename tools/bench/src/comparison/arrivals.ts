@@ -5,7 +5,7 @@ import { cpuMs } from '../processes/usage.js'
 import type { Contestant, ContestantName } from './contestants.js'
 import { percentile } from './figures.js'
 import { untilIdle } from './measure.js'
-import type { Plan } from './plan.js'
+import { overloadTimes, type Plan } from './plan.js'
 
 export type Arrivals = {
   readonly name: ContestantName
@@ -41,7 +41,6 @@ const p99MsMax = 4_500
 export const isSustained = (row: Arrivals) => failed(row) === 0 && row.p99Ms < p99MsMax
 
 const verifiesAtOnce = 16
-export const overloadTimes = 3
 
 export function createArrivals(deps: {
   readonly load: Child<object>

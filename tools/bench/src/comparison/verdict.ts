@@ -1,7 +1,7 @@
 /** Compares our figures with the tuned reference and with our targets. */
-import { type Arrivals, failed, isSustained, type LimitFigures, overloadTimes } from './arrivals.js'
+import { type Arrivals, failed, isSustained, type LimitFigures } from './arrivals.js'
 import { cellAt, type Figures, saturation } from './figures.js'
-import type { Plan } from './plan.js'
+import { overloadTimes, type Plan } from './plan.js'
 
 export type Ratios = {
   readonly verifySaturation: number
