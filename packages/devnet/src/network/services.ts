@@ -23,7 +23,7 @@ export type FacilitatorEnv = {
 }
 
 /** The flags of `deploy/`, so that measurements here hold for a deployment. */
-export const daemonNodeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1'] as const
+export const daemonNodeFlags = ['--max-semi-space-size=8', '--v8-pool-size=1'] as const
 
 /** The file of a command, in its installed package. */
 const commandOf = (name: 'facilitator' | 'indexer'): string => {
