@@ -201,7 +201,11 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const perSecond = together / tookSeconds
   say('')
   if (alone > 0) {
-    judged('accepted to finalized, one payment, at most 6 s', `${slowest.toFixed(1)} s at worst`, slowest <= 6)
+    judged(
+      'accepted to finalized, one payment, at most 6 s',
+      `${slowest.toFixed(1)} s at worst`,
+      slowest <= 6,
+    )
   }
   const least = isBatch ? 1.8 : 0.15
   judged(`finalized a second, at least ${least}`, perSecond.toFixed(3), perSecond >= least)
