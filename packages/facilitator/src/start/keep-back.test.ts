@@ -9,8 +9,8 @@ import { keepBack } from './keep-back.js'
 
 const account = addressOf(0xb1)
 
-/** Leases that the test gives and takes away. */
-function createLeases() {
+/** Leases that the test gives and takes away. What is released is free again, or taken by another daemon. */
+function createLeases(isTakenOver: boolean) {
   const free = new Set<string>()
   const losing = new Map<string, AbortController>()
   let term = 0
@@ -24,7 +24,7 @@ function createLeases() {
       const lease: Lease = {
         fence: { name, term },
         lost: controller.signal,
-        release: async () => void free.add(name),
+        release: async () => void (isTakenOver || free.add(name)),
       }
       return lease
     },
@@ -37,10 +37,14 @@ function createLeases() {
   }
 }
 
-async function setup(offered: readonly string[], { isCopy = false, failures = 0 } = {}) {
-  const { leases, offer, isFree, takeAway } = createLeases()
+async function setup(
+  offered: readonly string[],
+  { isCopy = false, failures = 0, isTakenOver = false } = {},
+) {
+  const { leases, offer, isFree, takeAway } = createLeases(isTakenOver)
   for (const name of offered) offer(name)
   const done: string[] = []
+  const begun: string[] = []
   const events: LogEvent['event'][] = []
   let left = failures
   let isOld = false
@@ -51,7 +55,7 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0 
         if (left-- > 0) throw new Error('the node is away')
         done.push(`${name}${isAccepted ? ' on a copy' : ''}`)
       },
-      startLoops: () => undefined,
+      startLoops: () => void begun.push(name),
       drain: async () => undefined,
       close: () => done.push(`no longer ${name}`),
     } as unknown as Back
@@ -74,6 +78,7 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0 
   return {
     keeper,
     done,
+    begun,
     events,
     offer,
     isFree,
@@ -130,6 +135,13 @@ describe('the back of a daemon', () => {
     offer(send)
     await until(async () => keeper.isSending())
     expect(done.at(-1)).toBe('sends')
+  })
+
+  it('rests in order when another daemon takes up what it could not', async () => {
+    const { begun, offer } = await setup([], { failures: 1, isTakenOver: true })
+    offer(send)
+    await until(async () => begun.length === 2)
+    expect(begun).toEqual(['rests', 'rests'])
   })
 
   it('accepts a copy before anything else, also one that turns out to be one later', async () => {

@@ -45,6 +45,8 @@ export async function keepBack(deps: {
   const closing = new AbortController()
   /** The leases that the back of the moment has. */
   let held: Held = {}
+  /** The back of the moment was put away, or never begun, because the one after it could not be taken up. */
+  let isBroken = false
   const takeMore = createTakeMore(leases, deps.account)
 
   /** Waits for a daemon that may have died. */
@@ -80,6 +82,7 @@ export async function keepBack(deps: {
     back = await make(next)
     if (next.send) await back.resume({ isAccepted })
     held = next
+    isBroken = false
     back.startLoops()
     tell(before.held)
   }
@@ -87,11 +90,12 @@ export async function keepBack(deps: {
   async function look(): Promise<void> {
     const next = await takeMore(held)
     const isOld = deps.isOld() && next.work !== undefined
-    if (next.send === held.send && next.work === held.work && !isOld) return
+    if (next.send === held.send && next.work === held.work && !isOld && !isBroken) return
     if (isOld && next.work) await deps.acceptCopy(next.work)
     await change(next, isOld).catch(async (error) => {
       // Another daemon may fare better, and so may this one later.
       held = {}
+      isBroken = true
       await Promise.all([next.send?.release(), next.work?.release()])
       throw error
     })

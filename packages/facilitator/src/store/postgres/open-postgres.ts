@@ -97,7 +97,7 @@ const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
 
 /** Of who may write there. */
-const refusals = new Set(['journal_locked', 'journal_old', 'journal_newer'])
+const refusals = new Set(['journal_locked', 'journal_old', 'journal_newer', 'config_invalid'])
 
 /** Whether the server takes what is written. A refusal that only an operator can end stays. */
 function createHealth(onFailure: (error: unknown) => void) {
