@@ -1,6 +1,6 @@
 /**
- * The journal knows every transaction of our accounts before it is sent, and the chain counts them. A chain that counts
- * more than the journal knows means that the journal is an old copy, or that somebody else uses the key.
+ * The ledger knows every transaction of our accounts before it is sent, and the chain counts them. A chain that counts
+ * more than the ledger knows means that the ledger is an old copy, or that somebody else uses the key.
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { AccountName, KnownAccount } from './events.js'
@@ -27,7 +27,7 @@ export async function assertKnown(
   )
 }
 
-/** Throws `SvcError('journal_old')`. An account that the journal does not know yet is bound to it as it is now. */
+/** Throws `SvcError('journal_old')`. An account that the ledger does not know yet is bound to it as it is now. */
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
   readonly relayer: SendingAccount
@@ -35,7 +35,7 @@ export async function assertAccountsKnown(deps: {
   readonly isShared: boolean
   /** Absent when the relayer sends mints. */
   readonly minter: SendingAccount | undefined
-  /** The ledger may be an older copy, and the operator goes on with it. */
+  /** The ledger is an older copy that was accepted, by the operator or by the daemon that works. */
   readonly isAccepted: boolean
 }): Promise<void> {
   const { knownAccount, bindAccount } = deps.storage
