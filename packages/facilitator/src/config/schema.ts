@@ -222,8 +222,8 @@ const configSchema = z.object({
     journal: required(
       path.describe('the path of a file, or "none"'),
       '"facilitator.jsonl"',
-      'Crash-recovery file (JSONL). A relative path starts at the folder of the configuration file. `none` opts ' +
-        'out, with a warning: pending work is lost on restart.',
+      'Crash-recovery file (JSONL). A relative path starts at the folder of the configuration file. With ' +
+        '`storage.url` write `none`. Without it, `none` opts out, with a warning: pending work is lost on restart.',
     ),
     challenge_ttl_seconds: defaults(
       integer({ min: 1 }),

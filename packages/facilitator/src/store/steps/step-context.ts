@@ -24,6 +24,6 @@ export type StepContext = {
   readonly sharedMs: number
   readonly settings: StepSettings
   readonly rows: Rows
-  /** Applies the event; it is in the journal before anybody hears of the step. */
+  /** Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. */
   record(event: LedgerEvent): Step<void>
 }
