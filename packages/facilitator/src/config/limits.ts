@@ -1,4 +1,7 @@
-/** Every bound of the daemon that is not configuration, with its unit. */
+/**
+ * Bounds that an operator may meet and that are not configuration, with their units. Other bounds are constants beside their
+ * use.
+ */
 export const limits = {
   /**
    * Time after expiry in which a burn that was mined in time may still be presented, by a resource server that saw it in

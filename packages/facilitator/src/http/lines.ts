@@ -1,9 +1,12 @@
 /**
- * Lines of payments at work, and who is told to come back instead: before anything is done for it. How long one who comes now
- * would take follows from how many are in line, and how many leave it in a second. What a payment takes when few are in line,
- * its block included, is no wait. Payments under way come first: a settle may wait longest, then a verify. A new challenge is
- * made only while both lines are short, because it leads to a payment. It has no line of its own: addresses and open
- * challenges are limited already.
+ * Lines: the requests to settle and to verify that are being worked on. A request that would wait too long is refused before
+ * any work is done for it, and told when to come back.
+ *
+ * The time that a new request would take is the number of requests in line, divided by how many leave it in a second. Its wait
+ * is what goes beyond twice the usual time: that of a request when few are in line, its block included.
+ *
+ * Payments under way come first: a settle may wait longest, then a verify. A new challenge leads to both, so it is made only
+ * while both lines are short. It has no line of its own, because addresses and open challenges are limited already.
  */
 import { accept, type Result, reject } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
@@ -85,8 +88,10 @@ function createLine(
   let window = { startedMs: clock.now(), inLine: 0, left: 0 }
 
   /**
-   * How many leave in a millisecond. Who is still there after a whole window had to wait: then no more can leave than did.
-   * Otherwise all left who came, and more might have. A window goes on while everybody waits, because some leave together.
+   * The rate of the line: how many requests leave it in a millisecond. It is measured over windows of time. If fewer left in a
+   * window than were in line at its start, the line was full, and the rate moves towards what was seen. Otherwise the line
+   * might have done more, so the rate only rises. A window in which nobody left goes on, because the requests of one block
+   * leave together.
    */
   function measure(): number {
     const tookMs = clock.now() - window.startedMs

@@ -61,8 +61,9 @@ export type SelfTransferChainFacts = {
   }
 }
 
-/** Reads the chain. Every method is one JSON-RPC round trip and throws `SvcError` when it fails. */
+/** Reads the chain. A method takes one JSON-RPC round trip unless it says otherwise, and throws `SvcError` when it fails. */
 export type Chain = {
+  /** Shares its round trip with questions that arrive together. */
   permitFacts(challenge: Challenge, payer: Address): Promise<PermitChainFacts>
   /**
    * Facts for challenges of one payer, in order and all of one block. If there are very many, only for the
@@ -73,7 +74,10 @@ export type Chain = {
    * Takes two round trips when the burn needs more than one confirmation: then the head must be there, too.
    */
   selfTransferFacts(txHash: TxHash, payTo: Address, confirmations: number): Promise<SelfTransferChainFacts>
-  /** Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. */
+  /**
+   * Where the helper's replay ledger holds this burn, by its event; undefined when the node shows none. Searches the blocks
+   * since the challenge was issued, so it takes several round trips.
+   */
   findExecutedBurn(challenge: Challenge, payer: Address): Promise<Burn | undefined>
   /** The time of the block at this height; undefined when the node has none there. */
   blockTime(number: bigint): Promise<UnixSeconds | undefined>
@@ -117,7 +121,7 @@ export type Burner = {
   /**
    * Relays one burn. Resolves when it is confirmed on chain or its transaction failed; whatever happens in
    * between, the on-chain replay ledger keeps it to one execution. The transaction is recorded in the ledger
-   * before anyone can see it, and again when a fee bump changes its hash.
+   * before anyone can see it, and again when a higher gas price changes its hash.
    */
   burn(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
   /** Goes on with a transaction of an earlier run; one outcome per item, in order. */

@@ -1,6 +1,6 @@
 /**
- * Base units in columns. An amount has up to 75 digits (2^248). SQLite keeps it as text of exactly 75 digits, which sorts
- * as the number does, and adds it up in parts of 12 digits, because its own sums are exact only below 2^63.
+ * Base units in columns, the same for both engines. An amount has up to 75 digits (2^248). It is text of exactly 75 digits,
+ * which sorts as the number does. It is added up in parts of 12 digits, because sums of SQLite are exact only below 2^63.
  */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Query, Row } from './sql.js'

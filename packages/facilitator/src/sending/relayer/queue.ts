@@ -28,7 +28,7 @@ type QueueDeps = {
   readonly priority: Pick<Priority, 'take'>
   /** The key's own, for calls that do nothing. */
   readonly address: Address
-  /** Remembers such a call before anyone else can see it. */
+  /** Records the signed transaction of a call that does nothing, before it is sent. */
   readonly recordEmpty: RelayedCall['recordSigned']
   readonly confirmations: number
   readonly reorgWatchBlocks: number

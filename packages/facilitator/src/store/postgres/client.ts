@@ -40,9 +40,9 @@ export type Database = {
 /** How long a statement may take, how long a transaction may rest between two, and how long all of it may take. */
 type Patience = { readonly statementMs: number; readonly restMs: number; readonly answerMs: number }
 
-/** Of those whom somebody waits for. */
+/** Patience where somebody waits for the answer. */
 const short: Patience = { statementMs, restMs: statementMs, answerMs: 2 * statementMs }
-/** Of a migration or a move, which may go over all rows. */
+/** Patience with a migration or a move, which may go over all rows. */
 export const long: Patience = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 31 - 1 }
 
 export function connect(database: Database, patience = short): Client {

@@ -96,7 +96,7 @@ const lostEvents = () =>
 const unwritable = (cause: unknown) =>
   new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
 
-/** Of who may write there. */
+/** Codes of the errors which say that this daemon may not write to the ledger. */
 const refusals = new Set(['journal_locked', 'journal_old', 'journal_newer', 'config_invalid'])
 
 /** Whether the server takes what is written. A refusal that only an operator can end stays. */
