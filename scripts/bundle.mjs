@@ -26,9 +26,8 @@ const started = {
     'packages/facilitator/dist/chain/signers/signer-worker.js',
     'packages/facilitator/dist/store/engine/engine-worker.js',
     'packages/prover/dist/proving-process.js',
-    'packages/prover/dist/witness-sums-thread.js',
   ],
-  indexer: ['packages/prover/dist/proving-process.js', 'packages/prover/dist/witness-sums-thread.js'],
+  indexer: ['packages/prover/dist/proving-process.js'],
   payer: [],
 }
 

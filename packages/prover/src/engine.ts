@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { g1, scalarPrime } from '@svc-zerc20/kernel'
+import { scalarPrime } from '@svc-zerc20/kernel'
 import {
   ArtifactError,
   type Artifacts,
@@ -9,13 +9,11 @@ import {
   readArtifacts,
 } from '@svc-zerc20/zk'
 import { createGroth16, type Groth16 } from './groth16.js'
-import { createKeySums } from './key-sums.js'
 import type { Proof, ProofInput } from './message.js'
 import { ProverError } from './prover-error.js'
 import { readProvingKey } from './proving-key.js'
 import { createVerify } from './verify.js'
 import { loadWitnessProgram, type WitnessProgram } from './witness-program.js'
-import { startWitnessThread } from './witness-sums.js'
 
 /** Makes proofs inside a proving process. A loaded key stays in memory. */
 export type Engine = {
@@ -47,8 +45,6 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
   const circuits = new Map<CircuitName, Loaded>()
-  const sums = createKeySums(g1)
-  const thread = startWitnessThread()
   let artifacts: Artifacts | undefined
 
   async function read(circuit: CircuitName): Promise<Loaded> {
@@ -56,7 +52,7 @@ export function createEngine({ folder, randomBytes }: EngineOptions): Engine {
     const key = readProvingKey(await artifacts.read(circuit, 'provingKey'))
     return {
       program: loadWitnessProgram(await artifacts.read(circuit, 'witness'), scalarPrime),
-      groth16: await createGroth16(key, { ...sums, thread }),
+      groth16: createGroth16(key),
       publicSignals: key.publicSignals,
       verify: createVerify(keysOf(artifacts.manifest, circuit).verificationKey),
     }

@@ -1,7 +1,17 @@
-import { type Complex, createQuotient, g1, type Point, scalarPrime } from '@svc-zerc20/kernel'
-import { joined, type KeySums, wordsPerScalar } from './key-sums.js'
+import {
+  baseBytes,
+  type Complex,
+  type Curve,
+  createMultiScalar,
+  createPointMemory,
+  createQuotient,
+  g1,
+  g2,
+  keyPointBytes,
+  type Point,
+  scalarPrime,
+} from '@svc-zerc20/kernel'
 import type { ProvingKey } from './proving-key.js'
-import type { WitnessThread } from './witness-sums.js'
 
 /** Makes proofs with one key. */
 export type Groth16 = {
@@ -16,25 +26,75 @@ export type Groth16 = {
   ): Promise<readonly bigint[]>
 }
 
+const wordsPerScalar = 8
+
 const wordsOf = (value: bigint): number[] =>
   Array.from({ length: wordsPerScalar }, (_, word) => Number((value >> BigInt(32 * word)) & 0xffff_ffffn))
 
-/** All keys of a process share one memory for their points, and one thread. */
-export async function createGroth16(
-  key: ProvingKey,
-  { query, sum, thread }: KeySums<bigint> & { readonly thread: WitnessThread },
-): Promise<Groth16> {
+/** Points of a multiplication, without those at infinity. */
+type Query = {
+  /** Addresses of the points. */
+  readonly bases: Int32Array
+  /** Index of the scalar that belongs to each point. */
+  readonly scalars: Int32Array
+}
+
+function createLoader<Value>(curve: Curve<Value>) {
+  const memory = createPointMemory(curve)
+  const size = keyPointBytes(curve.shape)
+  return {
+    memory,
+    /** Point i goes with scalar `first + i`. */
+    query(points: Uint8Array, first = 0): Query {
+      const address = memory.importPoints(points)
+      const present = Array.from({ length: points.length / size }, (_, index) => index).filter((index) =>
+        points.subarray(index * size, (index + 1) * size).some((byte) => byte !== 0),
+      )
+      return {
+        bases: Int32Array.from(present, (index) => address + index * baseBytes(curve.shape)),
+        scalars: Int32Array.from(present, (index) => first + index),
+      }
+    },
+  }
+}
+
+const joined = (...queries: readonly Query[]): Query => ({
+  bases: Int32Array.from(queries.flatMap(({ bases }) => [...bases])),
+  scalars: Int32Array.from(queries.flatMap(({ scalars }) => [...scalars])),
+})
+
+/** The scalars that belong to a query. */
+function pick(all: Uint32Array, { scalars }: Query): Uint32Array {
+  const picked = new Uint32Array(scalars.length * wordsPerScalar)
+  scalars.forEach((scalar, index) => {
+    const from = scalar * wordsPerScalar
+    picked.set(all.subarray(from, from + wordsPerScalar), index * wordsPerScalar)
+  })
+  return picked
+}
+
+export function createGroth16(key: ProvingKey): Groth16 {
   const { wires, domain, publicSignals } = key
-  const loading = thread.load(key)
   const quotient = createQuotient(key)
   // Order of the scalars: the wires, one, the two blinding scalars, their product, the quotient.
-  const [one, product, quotientStart] = [wires, wires + 3, wires + 4]
+  const [one, first, second, product, quotientStart] = [wires, wires + 1, wires + 2, wires + 3, wires + 4]
+  const inG1 = createLoader(g1)
+  const inG2 = createLoader(g2)
+  const { query } = inG1
+  const left = joined(query(key.g1.left), query(key.g1.alpha, one), query(key.g1.delta, first))
+  const right = joined(query(key.g1.right), query(key.g1.beta, one), query(key.g1.delta, second))
+  const right2 = joined(
+    inG2.query(key.g2.right),
+    inG2.query(key.g2.beta, one),
+    inG2.query(key.g2.delta, second),
+  )
   const output = joined(
     query(key.g1.output, publicSignals + 1),
     query(key.g1.quotient, quotientStart),
     query(key.g1.delta, product),
   )
-  const sumByWitness = await loading
+  const g1Sums = createMultiScalar(g1, inG1.memory)
+  const g2Sums = createMultiScalar(g2, inG2.memory)
 
   function scalarsOf(witness: Uint8Array, [r, s]: readonly [bigint, bigint]): Uint32Array {
     const scalars = new Uint32Array((quotientStart + domain) * wordsPerScalar)
@@ -47,17 +107,19 @@ export async function createGroth16(
   return {
     async prove(witness, [r, s], pause) {
       const scalars = scalarsOf(witness, [r, s])
-      // A cancelled proof leaves this half to its end: the thread does not look up between its sums.
-      const summing = sumByWitness(scalars.slice(0, product * wordsPerScalar))
       scalars.set(quotient.evaluate(witness), quotientStart * wordsPerScalar)
+      const sum = async (which: Query) => {
+        await pause()
+        return g1Sums.multiply(which.bases, pick(scalars, which))
+      }
+      const [a, b] = [await sum(left), await sum(right)]
+      const rest = await sum(output)
       await pause()
-      const rest = sum(output, scalars)
-      await pause()
-      const { left, right, right2 } = await summing
+      const b2 = g2Sums.multiply(right2.bases, pick(scalars, right2))
       await pause()
       const { add, multiply } = g1.group
-      const c = add(add(rest, multiply(left, s)), multiply(right, r))
-      return evmWords(left, right2, c)
+      const c = add(add(rest, multiply(a, s)), multiply(b, r))
+      return evmWords(a, b2, c)
     },
   }
 }

@@ -10,6 +10,4 @@ export const limits = {
   processNiceness: 10,
   /** JavaScript heap of a process. Keys and tables are outside it. */
   processHeapMb: 256,
-  /** Heap for the short-lived objects of a process's second thread, which makes few. */
-  threadYoungHeapMb: 8,
 } as const

@@ -375,7 +375,7 @@ const configSchema = z.object({
     prover_processes: defaults(
       integer({ min: 1, max: 64 }),
       1,
-      'Proofs computed at once, each in a process of its own that keeps up to two processor cores busy.',
+      'Proofs computed at once, each in a process of its own that keeps one processor core busy.',
     ),
     delay_max_ms: defaults(
       integer({ min: 0 }),
