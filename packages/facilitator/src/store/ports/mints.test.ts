@@ -266,6 +266,20 @@ describe('signed mints', () => {
     ])
   })
 
+  it('give way to a burn of the same account and txNonce: their record was not answered, and they were not sent', async () => {
+    const { ledger } = setup()
+    const from = '0x00000000000000000000000000000000000000bb' as Address
+    const minted = await pay(ledger, 1, { granted: true })
+    const challenge = challengeOf(2)
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: 2n }))
+    await ledger.recordMintSigned({ ...signed(7), from }, [minted])
+    await ledger.recordSigned({ ...signed(7, 1), from }, [challenge.nonce])
+    const { mints, transactions } = await ledger.interrupted()
+    expect(mints).toEqual([])
+    expect(transactions).toMatchObject([{ transactions: [{ hash: hashOf(571) }] }])
+  })
+
   it('stay known while their payment is demoted: their nonce is used up all the same', async () => {
     const { ledger } = setup()
     const nonce = await pay(ledger, 1, { granted: true })

@@ -23,13 +23,22 @@ const slotOf = (purpose: Purpose, txNonce: number, account = '') => `${purpose}/
 /** The names of slots of a purpose are all between these two. */
 export const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
 
-/** Adds a signed form, and payments to those that its transaction carries already. */
+/** Burns and mints of one account share its txNonces. */
+const sharing: Partial<Record<Purpose, Purpose>> = { burn: 'mint', mint: 'burn' }
+
+/**
+ * Adds a signed form, and payments to those that its transaction carries already. Another call under the same txNonce was
+ * recorded, but its sender never heard of that: it was not sent, and must not be sent by the next holder of the account.
+ */
 export function* addSigned(
   purpose: Purpose,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
 ): Step<void> {
-  const slot = slotOf(purpose, transaction.txNonce, transaction.from)
+  const { txNonce, from } = transaction
+  const slot = slotOf(purpose, txNonce, from)
+  const other = sharing[purpose]
+  if (other && from !== undefined) yield* forgetSlot(other, txNonce, from)
   yield sql`
     INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
     ON CONFLICT DO NOTHING`
