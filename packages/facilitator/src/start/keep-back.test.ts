@@ -37,10 +37,7 @@ function createLeases(isTakenOver: boolean) {
   }
 }
 
-async function setup(
-  offered: readonly string[],
-  { isCopy = false, failures = 0, isTakenOver = false } = {},
-) {
+async function setup(offered: readonly string[], { isCopy = false, failures = 0, isTakenOver = false } = {}) {
   const { leases, offer, isFree, takeAway } = createLeases(isTakenOver)
   for (const name of offered) offer(name)
   const done: string[] = []
