@@ -10,7 +10,7 @@ const allowed: Record<string, readonly string[]> = {
   contracts: [],
   circuits: ['zk'],
   'packages/protocol': [],
-  'packages/evm': ['protocol', 'contracts', 'kernel'],
+  'packages/evm': ['protocol', 'contracts'],
   'packages/daemon': ['protocol'],
   // Of the facilitator only the types of its answers.
   'packages/pages': ['protocol', 'statement', 'facilitator'],

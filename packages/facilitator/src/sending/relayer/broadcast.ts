@@ -1,5 +1,6 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
+import { keccak256 } from '@svc-zerc20/kernel'
 import type { Address } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { Clock } from '../../payment/ports.js'
@@ -37,7 +38,8 @@ export function createBroadcast(deps: {
     /** Resolves once the call's owner has recorded the signed form. */
     async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form> {
       const { to, data, gas } = call
-      const { hash, raw } = await signTransaction(account, { chainId, txNonce, to, data, gas, price })
+      const transaction = { chainId, txNonce, to, data, gas, price }
+      const { hash, raw } = await signTransaction(account, transaction, keccak256)
       await call.recordSigned({ txNonce, hash, raw, ...named })
       return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
