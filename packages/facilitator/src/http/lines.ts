@@ -44,6 +44,8 @@ const windowShare = 0.5
 const usualShare = 0.05
 /** Who comes just before a block takes nothing, and who comes just behind it twice the usual time. */
 const usualTimes = 2
+/** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
+const retryAfterSecondsMax = 60
 
 export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Lines {
   const lines: Readonly<Record<LineKind, Line>> = {
@@ -57,7 +59,8 @@ export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Line
   function refusalOf(kind: AskedKind): Refusal | undefined {
     const wouldWaitMs = waitMs(kind)
     if (wouldWaitMs <= limits.waitMs[kind]) return undefined
-    return { ...reject('overloaded'), retryAfter: Math.ceil(wouldWaitMs / 1000) }
+    const retryAfter = Math.min(Math.ceil(wouldWaitMs / 1000), retryAfterSecondsMax)
+    return { ...reject('overloaded'), retryAfter }
   }
 
   return {
