@@ -80,7 +80,7 @@ describe('a start', () => {
   it('on an old copy of the whole folder is refused by the transactions of the relayer, unless it is meant', async () => {
     copyAll(older, folder())
     await refused('transactions that the journal does not know')
-    await net.restart({ args: ['--accept-journal'] })
+    await net.restart({ args: ['--accept-copy'] })
     await net.stop()
     // After that the copy is the accepted journal.
     await net.restart()
@@ -126,7 +126,7 @@ describe('a daemon whose journal is taken away', () => {
     take()
     await acceptsNothing(open)
 
-    await net.restart({ args: ['--accept-journal'] })
+    await net.restart({ args: ['--accept-copy'] })
     for (const payment of [...payments, paid]) {
       expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
     }

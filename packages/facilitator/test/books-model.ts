@@ -1,6 +1,6 @@
 /** Pages and counts as looking at every payment gives them: what the store is compared with. */
 import type { Counts, Cursor, Page, PageQuery } from '../src/payment/books.js'
-import { stateAt } from '../src/payment/lifecycle.js'
+import { phaseAt } from '../src/payment/lifecycle.js'
 import { amountOf } from '../src/payment/listing.js'
 import type { RecordedPayment } from '../src/payment/records.js'
 
@@ -27,7 +27,7 @@ export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, no
     if (seller !== undefined && payment.challenge.seller !== seller) continue
     if (isLate && !payment.late) continue
     if (isDemoted && !payment.demoted) continue
-    if (phase !== undefined && stateAt(payment, nowMs) !== phase) continue
+    if (phase !== undefined && phaseAt(payment, nowMs) !== phase) continue
     wanted.push(payment)
   }
   wanted.sort((a, b) => compare(cursorOf(a), cursorOf(b)))
@@ -48,7 +48,7 @@ export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Co
     unmatched: 0,
   }
   for (const payment of payments) {
-    const state = stateAt(payment, nowMs)
+    const state = phaseAt(payment, nowMs)
     counts[state] += 1
     if (state === 'open' && payment.claim) counts.claimed += 1
     if (payment.late) counts[payment.late.reason === 'late' ? 'late' : 'found'] += 1

@@ -54,7 +54,7 @@ export async function createFeeLedger(clock: Clock) {
       await opened.close()
       const from = copy ?? path
       opened = await openTestStore(
-        { path: from, isAccepted: copy !== undefined },
+        { path: from, isCopyAccepted: copy !== undefined },
         { ...stoppedClock(), ...clock },
       )
     },

@@ -21,7 +21,7 @@ export async function startOwnFacilitator(
     journal: string
     config?: Tables
     clock?: ReturnType<typeof movableClock>
-    acceptJournal?: boolean
+    isCopyAccepted?: boolean
     /** Further variables of its environment. */
     env?: Record<string, string>
   },
@@ -45,7 +45,7 @@ export async function startOwnFacilitator(
     config,
     secrets,
     clock,
-    ...(options.acceptJournal !== undefined && { acceptJournal: options.acceptJournal }),
+    ...(options.isCopyAccepted !== undefined && { isCopyAccepted: options.isCopyAccepted }),
     log: (event) => events.push(event),
   })
   const send = async (path: string, init: RequestInit = {}) => {

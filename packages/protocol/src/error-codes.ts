@@ -48,16 +48,16 @@ export const errorCodes = {
   distribution_failed: { means: 'The splitter did not divide its balance.' },
 
   // The ledger and its files
-  journal_failed: { means: 'The ledger cannot be written or read right now.', reason: 'storage_unavailable' },
+  ledger_failed: { means: 'The ledger cannot be written or read right now.', reason: 'storage_unavailable' },
   lease_lost: {
     means: 'Another daemon has taken over what this one was doing.',
     reason: 'storage_unavailable',
   },
-  journal_locked: { means: 'Another daemon uses the ledger.' },
-  journal_corrupt: { means: 'The journal or its database is damaged.', exit: 'mistake' },
-  journal_newer: { means: 'The ledger was written by another version.', exit: 'mistake' },
-  journal_unusable: { means: 'The files of the ledger cannot be used where they are.', exit: 'mistake' },
-  journal_old: {
+  ledger_locked: { means: 'Another daemon uses the ledger.' },
+  ledger_corrupt: { means: 'The journal or its database is damaged.', exit: 'mistake' },
+  ledger_newer: { means: 'The ledger was written by another version.', exit: 'mistake' },
+  ledger_unusable: { means: 'The files of the ledger cannot be used where they are.', exit: 'mistake' },
+  ledger_old: {
     means: 'The ledger is an old copy: the chain shows what it does not know.',
     exit: 'mistake',
   },

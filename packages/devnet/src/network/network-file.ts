@@ -181,7 +181,7 @@ export async function lockFolder(folder: string): Promise<{ release(): Promise<v
   try {
     return await lockJournal(join(folder, 'network'))
   } catch (error) {
-    if (!(error instanceof SvcError) || error.code !== 'journal_locked') throw error
+    if (!(error instanceof SvcError) || error.code !== 'ledger_locked') throw error
     const [process = ''] = /\(process \d+\)$/.exec(error.message) ?? []
     const message = `${folder} is in use by another local network ${process}`.trimEnd()
     throw new Error(`${message}; stop that one, or choose another folder with --dir`, { cause: error })

@@ -13,7 +13,7 @@ import type { LogWriter } from '../telemetry/events.js'
 import { createSummedLog, type SummedLog } from '../telemetry/summed.js'
 import { type CheckReport, check } from './check/check.js'
 import {
-  acceptJournalOption,
+  acceptCopyOption,
   addConfigured,
   environmentHelp,
   examples,
@@ -71,7 +71,7 @@ export function addConfig(program: Command, { env }: Shell): void {
 const startHelp =
   '\nLogs JSON lines to standard output; "facilitator.listening" tells the URL, and "facilitator.ready" that\npayments can be taken. SIGTERM or SIGINT ends it after the\nwork under way, a second one at once.'
 
-type StartOptions = { readonly config: string; readonly acceptJournal: boolean }
+type StartOptions = { readonly config: string; readonly acceptCopy: boolean }
 
 export function addStart(program: Command, shell: Shell): void {
   addConfigured(
@@ -83,7 +83,7 @@ export function addStart(program: Command, shell: Shell): void {
     environmentHelp,
     exitCodesHelp,
   )
-    .option(...acceptJournalOption)
+    .option(...acceptCopyOption)
     .action(async (options: StartOptions) => {
       const { log } = shell.output
       const summed = createSummedLog({ log, clock: systemClock, windowMs: limits.logWindowMs })
@@ -97,7 +97,7 @@ export function addStart(program: Command, shell: Shell): void {
 }
 
 async function start(
-  { config: file, acceptJournal }: StartOptions,
+  { config: file, acceptCopy }: StartOptions,
   summed: SummedLog,
   shell: Shell,
 ): Promise<void> {
@@ -107,7 +107,7 @@ async function start(
     log({ event: 'facilitator.warning', message: describe(finding) })
   }
   const { startFacilitator } = await import('../start/start.js')
-  const facilitator = await startFacilitator({ ...ready, acceptJournal, log })
+  const facilitator = await startFacilitator({ ...ready, isCopyAccepted: acceptCopy, log })
   onStopSignal(
     (signal) => {
       log({ event: 'facilitator.stopping', signal })

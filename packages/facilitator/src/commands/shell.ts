@@ -33,8 +33,8 @@ Environment (keys are never read from the file):
   SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url
   PAYMENT_HISTORY_PATH, HISTORY_*  the payment history, all of its group or none; docs/reference/environment.md`
 
-export const acceptJournalOption = [
-  '--accept-journal',
+export const acceptCopyOption = [
+  '--accept-copy',
   'go on with a journal that is not the newest, or whose relayer key was used elsewhere',
   false,
 ] as const

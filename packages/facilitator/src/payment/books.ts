@@ -1,13 +1,13 @@
 /** The ledger as an operator may read it: pages of payments, newest first, and counts. Nothing here changes it. */
 import type { Address, BaseUnits, ChallengeNonce, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Epoch } from './epochs/epoch.js'
-import type { Mint, Payment, PaymentState, RecordedPayment, UnmatchedBurn } from './records.js'
+import type { Mint, Payment, Phase, RecordedPayment, UnmatchedBurn } from './records.js'
 
 /** A place in the order of pages: the last payment of the page before. */
 export type Cursor = { readonly issuedAt: number; readonly nonce: ChallengeNonce }
 
 export type PageQuery = {
-  readonly phase?: PaymentState | undefined
+  readonly phase?: Phase | undefined
   /** Only payments with a late burn. */
   readonly isLate?: boolean | undefined
   /** Only payments whose burn a reorg took after it was accepted. */
@@ -27,7 +27,7 @@ export type PageQuery = {
 /** A page may be short, and even empty, while more follow: the work for one page is bounded. */
 export type Page = { readonly payments: readonly RecordedPayment[]; readonly next?: Cursor }
 
-export type Counts = Readonly<Record<PaymentState, number>> & {
+export type Counts = Readonly<Record<Phase, number>> & {
   /** Open payments for which a payload was presented and whose burn is under way. */
   readonly claimed: number
   readonly late: number

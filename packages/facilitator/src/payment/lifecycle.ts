@@ -1,11 +1,11 @@
 /** The states of a payment. This table is the only copy: the state of a payment is read from it. */
-import type { Finalized, Payment, PaymentState } from './records.js'
+import type { Finalized, Payment, Phase } from './records.js'
 
 type Burnable = Omit<Payment, 'granted'>
 
 export type Transition = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'mint_confirmed'
 
-export const lifecycle: Record<PaymentState, Partial<Record<Transition, PaymentState>>> = {
+export const lifecycle: Record<Phase, Partial<Record<Transition, Phase>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
   // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0003).
   expired: {},
@@ -17,19 +17,19 @@ export const lifecycle: Record<PaymentState, Partial<Record<Transition, PaymentS
  * The state of a payment at a moment. A claimed challenge does not expire: its payload was presented in time,
  * and the burn it authorized cannot be mined past its deadline.
  */
-export function stateAt(payment: Burnable & { readonly finalized?: Finalized }, nowMs: number): PaymentState {
+export function phaseAt(payment: Burnable & { readonly finalized?: Finalized }, nowMs: number): Phase {
   const events = burnEventsOf(payment, nowMs)
   return follow(payment.finalized ? [...events, 'mint_confirmed'] : events)
 }
 
 /** The state as its burn alone tells it, for those who must not learn of the mint. */
-export function burnStateAt(payment: Burnable, nowMs: number): Exclude<PaymentState, 'finalized'> {
+export function burnPhaseAt(payment: Burnable, nowMs: number): Exclude<Phase, 'finalized'> {
   const state = follow(burnEventsOf(payment, nowMs))
   return state === 'finalized' ? 'accepted' : state
 }
 
-const follow = (events: readonly Transition[]): PaymentState =>
-  events.reduce<PaymentState>((state, event) => lifecycle[state][event] ?? state, 'open')
+const follow = (events: readonly Transition[]): Phase =>
+  events.reduce<Phase>((state, event) => lifecycle[state][event] ?? state, 'open')
 
 function burnEventsOf({ challenge, claim, accepted, demoted }: Burnable, nowMs: number): Transition[] {
   const events: Transition[] = []

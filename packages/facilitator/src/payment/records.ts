@@ -93,7 +93,7 @@ export type UnmatchedBurn = {
   readonly at: UnixSeconds
 }
 
-export type PaymentState = 'open' | 'expired' | 'accepted' | 'finalized'
+export type Phase = 'open' | 'expired' | 'accepted' | 'finalized'
 
 /** A payment without its mint. Requests are answered from this. */
 export type Payment = {

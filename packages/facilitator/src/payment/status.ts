@@ -4,7 +4,7 @@
  */
 import type { ChallengeNonce, FacilitatorApi } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
-import { burnStateAt } from './lifecycle.js'
+import { burnPhaseAt } from './lifecycle.js'
 import type { Clock } from './ports.js'
 
 export type Status = (nonce: ChallengeNonce) => Promise<FacilitatorApi.PaymentStatus | undefined>
@@ -17,7 +17,7 @@ export function createStatus({ ledger, clock }: { ledger: Pick<Ledger, 'find'>; 
     const transaction = accepted?.burn.txHash ?? claim?.txHash
     return {
       challengeNonce: challenge.nonce,
-      phase: burnStateAt(payment, clock.now()),
+      phase: burnPhaseAt(payment, clock.now()),
       amount: `${challenge.amount}`,
       issuedAt: challenge.issuedAt,
       expiresAt: challenge.expiresAt,

@@ -15,7 +15,7 @@ import { createSentTransfers } from '../sending/fees/sent-transfers.js'
 import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
 import { addressOf, createRelayer, type Relayer } from '../sending/relayer/relayer.js'
-import type { BackParts } from './parts.js'
+import type { LeasedParts } from './parts.js'
 
 export type FeesSide = FeeControl & {
   /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
@@ -38,7 +38,7 @@ async function weiOf(
   return wei === 'late' ? undefined : wei
 }
 
-export function createFeesSide(parts: BackParts): FeesSide {
+export function createFeesSide(parts: LeasedParts): FeesSide {
   const { config, profile, storage, chainSide, clock, telemetry } = parts
   const treasury = wireTreasuryRelayer(parts)
   const terms = {
@@ -90,7 +90,14 @@ export function createFeesSide(parts: BackParts): FeesSide {
 const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
 /** The treasury's key has txNonces and a queue of its own. */
-function wireTreasuryRelayer({ config, secrets, storage, chainSide, clock, telemetry }: BackParts): Relayer {
+function wireTreasuryRelayer({
+  config,
+  secrets,
+  storage,
+  chainSide,
+  clock,
+  telemetry,
+}: LeasedParts): Relayer {
   const { rpc, chain, gasPrices, deployment } = chainSide
   const account = sendingAccountOf(toHex(secrets.treasuryKey.reveal()))
   return createRelayer({
@@ -112,7 +119,7 @@ function wireTreasuryRelayer({ config, secrets, storage, chainSide, clock, telem
 }
 
 function wireSweeper(
-  { config, chainSide, storage: { ledger }, clock, telemetry }: BackParts,
+  { config, chainSide, storage: { ledger }, clock, telemetry }: LeasedParts,
   relayer: Relayer,
   terms: SweepTerms,
 ): Sweeper {
@@ -134,7 +141,7 @@ function wireSweeper(
 
 /** Undefined without a splitter. */
 function wireSplitter(
-  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: BackParts,
+  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: LeasedParts,
   { minAmount, intervalMs }: SweepTerms,
 ): Splitter | undefined {
   const splitter = config.fee?.splitter

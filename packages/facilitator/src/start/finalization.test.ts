@@ -9,7 +9,7 @@ import { parseConfig } from '../config/config.js'
 import { paceOf, profileOf } from '../config/settings.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { createFinalization } from './finalization.js'
-import type { BackParts } from './parts.js'
+import type { LeasedParts } from './parts.js'
 
 /** A daemon that signed a mint in its last run, on a chain that nobody may ask. */
 async function setup(profile: string, zerc20 = '', listen = '') {
@@ -39,7 +39,7 @@ async function setup(profile: string, zerc20 = '', listen = '') {
     clock,
     random: { bytes: (length: number) => new Uint8Array(length) },
     telemetry: { log: (event: LogEvent) => events.push(event) },
-  } as unknown as BackParts
+  } as unknown as LeasedParts
   return { deps, events, resumed }
 }
 

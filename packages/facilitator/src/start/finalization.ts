@@ -30,7 +30,7 @@ import { createSharedProver } from '../proving/shared-prover.js'
 import { createProofJobs } from '../store/ports/proof-jobs.js'
 import { createMintSchedule } from '../store/ports/schedule.js'
 import type { ChainSide, Senders } from './chain-side.js'
-import type { BackParts } from './parts.js'
+import type { LeasedParts } from './parts.js'
 
 /** How many transfers are minted now, or why none is: a proof of its own mints the payment, or its epoch is not over. */
 export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
@@ -55,7 +55,7 @@ export type Finalization = {
   close(): Promise<void>
 }
 
-export async function createFinalization(parts: BackParts): Promise<Finalization> {
+export async function createFinalization(parts: LeasedParts): Promise<Finalization> {
   const { config, profile, chainSide, clock, telemetry } = parts
   const { ledger } = parts.storage
   const report = telemetry.log
@@ -217,7 +217,7 @@ function wireBatchCounts(
 }
 
 function wireFinalize(
-  parts: BackParts,
+  parts: LeasedParts,
   minter: Minter,
   proofs: WitnessSources & {
     readonly prover: MintProver

@@ -28,14 +28,14 @@ import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import { leaseLost } from '../store/lease.js'
 import type { HistorySide } from './history-side.js'
-import type { BackKeeper } from './keep-back.js'
+import type { LeasedSideKeeper } from './keep-leased-side.js'
 import type { Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
 
 type HttpSideDeps = Parts & {
   readonly addresses: Addresses
   readonly flow: PaymentFlow
-  readonly keeper: Pick<BackKeeper, 'current' | 'isWorking'>
+  readonly keeper: Pick<LeasedSideKeeper, 'current' | 'isWorking'>
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
 }
@@ -133,13 +133,13 @@ function wireOperator(
   }: { readonly issuance: Issuance; readonly guard: PathGuard; readonly refused: RefusedBooks },
 ): void {
   const { config, storage, clock } = deps
-  const { current: back, isWorking } = deps.keeper
+  const { current: leased, isWorking } = deps.keeper
   const working = () => {
     if (!isWorking()) throw leaseLost()
-    return back()
+    return leased()
   }
   const { rpc, deployment } = deps.chainSide
-  const { finalization, senders } = back()
+  const { finalization, senders } = leased()
   const { ledger, figures: journalFigures } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
@@ -184,31 +184,31 @@ function wireOperator(
     journalFigures,
     fleet: storage.fleet,
     refused,
-    // The back may be another one by the next question.
+    // The leased side may be another one by the next question.
     fees: {
-      view: () => back().fees.view(),
-      sweepNow: async (options) => (options.isDryRun ? back() : working()).fees.sweepNow(options),
+      view: () => leased().fees.view(),
+      sweepNow: async (options) => (options.isDryRun ? leased() : working()).fees.sweepNow(options),
     },
-    relayer: { address: senders.relayer.address, queue: () => back().senders.relayer.queue() },
-    minter: minter && { address: minter.address, queue: () => back().senders.minter?.queue() ?? [] },
+    relayer: { address: senders.relayer.address, queue: () => leased().senders.relayer.queue() },
+    minter: minter && { address: minter.address, queue: () => leased().senders.minter?.queue() ?? [] },
     chainId: deployment.chainId,
     startedAtMs: clock.now(),
     ledgerId: storage.id,
     token: deployment.tokenLabel,
     historyStats: () => storage.history?.stats(),
-    retryMint: finalization.retry && (async (nonce) => back().finalization.retry?.(nonce)),
+    retryMint: finalization.retry && (async (nonce) => leased().finalization.retry?.(nonce)),
     closeEpoch:
       finalization.closeEpoch &&
       (async (challenge) => (await working().finalization.closeEpoch?.(challenge)) ?? 'running'),
-    deciderWait: finalization.deciderWait && (() => back().finalization.deciderWait?.()),
+    deciderWait: finalization.deciderWait && (() => leased().finalization.deciderWait?.()),
     indexerStatus: finalization.indexerStatus,
     hours: createHourBooks({ books: ledger.books, clock, daysMax: limits.hoursDaysMax }),
     mintSettings: mintSettingsOf(config, minter !== undefined),
-    stuckTransfers: (countMax) => back().following.stuck(countMax),
+    stuckTransfers: (countMax) => leased().following.stuck(countMax),
     owed: createOwedBooks({
       ledger,
       clock,
-      waitOf: finalization.waitOf && ((nonce) => back().finalization.waitOf?.(nonce)),
+      waitOf: finalization.waitOf && ((nonce) => leased().finalization.waitOf?.(nonce)),
       few: limits.owedFewPayments,
       freshMs: limits.owedFreshMs,
     }),

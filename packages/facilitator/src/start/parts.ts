@@ -20,4 +20,4 @@ export type Parts = {
 }
 
 /** For work under a lease: the storage is fenced by it, and the senders are its own. */
-export type BackParts = Parts & { readonly senders: Senders }
+export type LeasedParts = Parts & { readonly senders: Senders }

@@ -14,11 +14,11 @@ import { createNews, createSharedBurns } from '../payment/settle/shared-burns.js
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
-import { createBack } from './back.js'
 import { openChainSide } from './chain-side.js'
 import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
-import { type BackKeeper, keepBack } from './keep-back.js'
+import { keepLeasedSide, type LeasedSideKeeper } from './keep-leased-side.js'
+import { createLeasedSide } from './leased-side.js'
 import { createPaymentFlow } from './payment-flow.js'
 import { acceptCopy, openStorage } from './storage.js'
 
@@ -31,7 +31,7 @@ export type StartOptions = {
   readonly clock?: Clock
   readonly random?: { bytes(length: number): Uint8Array }
   /** Goes on with a journal that looks like an old copy. */
-  readonly acceptJournal?: boolean
+  readonly isCopyAccepted?: boolean
 }
 
 /** Ends what was opened before a failure. */
@@ -51,13 +51,13 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: config.log.link_mints })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
-  const { acceptJournal = false } = options
+  const { isCopyAccepted = false } = options
   const storage = await openStorage({
     config,
     clock,
     log,
     seed,
-    acceptJournal,
+    isCopyAccepted,
     password: secrets.storagePassword,
     history: secrets.history,
   })
@@ -92,10 +92,10 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   })
   const flow = createPaymentFlow(parts, addresses, burns)
   opened.push(() => flow.close())
-  const keeper: BackKeeper = await keepBack({
+  const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
     account: chainSide.relayer,
-    make: (held) => createBack(parts, flow, news, held),
+    make: (held) => createLeasedSide(parts, flow, news, held),
     isCopy: storage.isCopy,
     isOld: () => storage.store.isOld?.() ?? false,
     acceptCopy: (work) => acceptCopy(storage.under([work]), rpc, log),

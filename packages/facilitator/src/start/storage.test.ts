@@ -8,7 +8,7 @@ import { parseConfig } from '../config/config.js'
 import { openStorage } from './storage.js'
 
 /** Opens the storage beside this journal, and closes it; says up to which block transfers were followed. */
-async function followedBeside(journal: string, acceptJournal: boolean, next?: number) {
+async function followedBeside(journal: string, isCopyAccepted: boolean, next?: number) {
   const config = parseConfig(minimalConfig().replace("journal = 'none'", `journal = '${journal}'`))
   const seed = new Uint8Array(32).fill(1)
   const storage = await openStorage({
@@ -16,7 +16,7 @@ async function followedBeside(journal: string, acceptJournal: boolean, next?: nu
     clock: movableClock(),
     log: () => undefined,
     seed,
-    acceptJournal,
+    isCopyAccepted,
   })
   if (storage.isCopy) await storage.store.change('acceptCopy', 0)
   const followed = await storage.issued.followed()

@@ -21,7 +21,7 @@ type StorageDeps = {
   readonly seed: Uint8Array
   /** The password of the database at `storage.url`. */
   readonly password?: Secret<string> | undefined
-  readonly acceptJournal?: boolean | undefined
+  readonly isCopyAccepted?: boolean | undefined
   /** Attaches the payment history. */
   readonly history?: Pick<HistorySettings, 'path'> | undefined
 }
@@ -63,7 +63,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     foundPerAddressMax: limits.foundPerAddressMax,
     keepSigned: { blocks: settlement.reorg_watch_blocks },
     isThreaded: true,
-    isAccepted: deps.acceptJournal === true,
+    isCopyAccepted: deps.isCopyAccepted === true,
     onFailure: (err) => log({ event: 'journal.failed', err }),
     limits,
   })

@@ -8,7 +8,7 @@ import { databaseOf, makePrivate } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
 import { sql } from './sql.js'
 
-/** Throws `SvcError('journal_unusable')` when there is nothing to copy, or the copy exists. */
+/** Throws `SvcError('ledger_unusable')` when there is nothing to copy, or the copy exists. */
 export function backUp(journal: string, file: string): { readonly events: number } {
   const database = databaseOf(journal)
   if (!existsSync(database)) throw unusable(`${database} is not there: nothing was recorded yet`)
@@ -54,4 +54,4 @@ function sync(path: string): void {
   }
 }
 
-const unusable = (why: string) => new SvcError('journal_unusable', `settlement.journal: ${why}`)
+const unusable = (why: string) => new SvcError('ledger_unusable', `settlement.journal: ${why}`)

@@ -18,13 +18,13 @@ function setup() {
     bindAccount: (name: AccountName, account: KnownAccount) => store.change('bindAccount', name, account),
   }
   const accountOf = (of: Address, mined: number) => ({ address: of, minedCount: async () => mined })
-  const start = (mined: { relayer: number; minter?: number }, isAccepted = false, as = minter) =>
+  const start = (mined: { relayer: number; minter?: number }, isCopy = false, as = minter) =>
     assertAccountsKnown({
       isShared: false,
       storage,
       relayer: accountOf(relayer, mined.relayer),
       minter: mined.minter === undefined ? undefined : accountOf(as, mined.minter),
-      isAccepted,
+      isCopy,
     })
   const sign = (txNonce: number, from?: Address) =>
     store.change('recordDistributionSigned', {
@@ -52,7 +52,7 @@ describe('transactions that the journal does not know', () => {
     await start({ relayer: 3, minter: 0 })
     for (const txNonce of [0, 1, 2, 3, 4]) await sign(txNonce, minter)
     await start({ relayer: 3, minter: 5 })
-    await expect(start({ relayer: 4, minter: 5 })).rejects.toMatchObject({ code: 'journal_old' })
+    await expect(start({ relayer: 4, minter: 5 })).rejects.toMatchObject({ code: 'ledger_old' })
     await sign(3)
     await start({ relayer: 4, minter: 5 })
   })

@@ -13,7 +13,7 @@ export type SendingAccount = {
   minedCount(): Promise<number>
 }
 
-/** Throws `SvcError('journal_old')`. Returns the last txNonce on the chain. */
+/** Throws `SvcError('ledger_old')`. Returns the last txNonce on the chain. */
 export async function assertKnown(
   name: AccountName,
   { address, minedCount }: SendingAccount,
@@ -23,11 +23,11 @@ export async function assertKnown(
   if (known?.address !== address || lastTxNonce <= known.txNonce) return lastTxNonce
   throw old(
     `the ${name} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the journal does not know: it is an old ` +
-      'copy, or somebody else used that key (then start once with --accept-journal)',
+      'copy, or somebody else used that key (then start once with --accept-copy)',
   )
 }
 
-/** Throws `SvcError('journal_old')`. An account that the ledger does not know yet is bound to it as it is now. */
+/** Throws `SvcError('ledger_old')`. An account that the ledger does not know yet is bound to it as it is now. */
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
   readonly relayer: SendingAccount
@@ -36,7 +36,7 @@ export async function assertAccountsKnown(deps: {
   /** Absent when the relayer sends mints. */
   readonly minter: SendingAccount | undefined
   /** The ledger is an older copy that was accepted, by the operator or by the daemon that works. */
-  readonly isAccepted: boolean
+  readonly isCopy: boolean
 }): Promise<void> {
   const { knownAccount, bindAccount } = deps.storage
   const { relayer, minter } = deps
@@ -47,7 +47,7 @@ export async function assertAccountsKnown(deps: {
   ] as const) {
     if (!account) continue
     const known = await knownAccount(name)
-    const lastTxNonce = await assertKnown(name, account, deps.isAccepted ? undefined : known)
+    const lastTxNonce = await assertKnown(name, account, deps.isCopy ? undefined : known)
     const isKnown = known?.address === account.address && lastTxNonce <= known.txNonce
     if (!isKnown) await bindAccount(name, { address: account.address, txNonce: lastTxNonce })
   }

@@ -53,7 +53,7 @@ describe('the tables beside a journal', () => {
     const journal = await made()
     migrateBeside(journal, { isDryRun: false, known: [next] })
     await expect(openTestLedger({ journal })).rejects.toMatchObject({
-      code: 'journal_newer',
+      code: 'ledger_newer',
       message: expect.stringMatching(/schema 2.*knows 1/),
     })
   })

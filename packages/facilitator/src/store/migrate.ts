@@ -21,7 +21,7 @@ export const migrations: readonly Migration[] = []
 
 export const versionBehind = (known: readonly Migration[]): number => 1 + known.length
 
-/** What a database of this version lacks. Throws `SvcError('journal_newer')` for one that is newer than what is known. */
+/** What a database of this version lacks. Throws `SvcError('ledger_newer')` for one that is newer than what is known. */
 export function lackedBy(version: number, known: readonly Migration[]): readonly Migration[] {
   if (version > versionBehind(known)) throw newer(version, known)
   return known.slice(version - 1)
@@ -29,7 +29,7 @@ export function lackedBy(version: number, known: readonly Migration[]): readonly
 
 const newer = (version: number, known: readonly Migration[]) =>
   new SvcError(
-    'journal_newer',
+    'ledger_newer',
     `the ledger has the schema ${version}, and this svc-facilitator knows ${versionBehind(known)}: run the newer one that made it`,
   )
 

@@ -32,7 +32,7 @@ describe('a ledger that is opened', () => {
   it('has one daemon at a time', async () => {
     const journal = join(temporaryFolder(), 'journal')
     const { close } = await openTestLedger({ journal })
-    await expect(openTestLedger({ journal })).rejects.toMatchObject({ code: 'journal_locked' })
+    await expect(openTestLedger({ journal })).rejects.toMatchObject({ code: 'ledger_locked' })
     await close()
   })
 

@@ -73,7 +73,7 @@ export type OpenLedgerDeps = {
   /** A ledger with a journal runs in a thread of its own. */
   readonly isThreaded: boolean
   /** The operator goes on with files that may be an older copy. */
-  readonly isAccepted?: boolean
+  readonly isCopyAccepted?: boolean
   readonly limits: { readonly journalBytesMax: number; readonly storageWaitMs: number }
   readonly onFailure: (err: unknown) => void
 }
@@ -86,7 +86,7 @@ export async function openLedger(deps: OpenLedgerDeps): Promise<OpenLedger> {
     await lock?.release()
     if (!deps.database || error instanceof SvcError) throw unusable(error)
     const { message } = error as Error
-    throw new SvcError('journal_failed', `storage.url: the database cannot be used: ${message}`, {
+    throw new SvcError('ledger_failed', `storage.url: the database cannot be used: ${message}`, {
       cause: error,
     })
   }
@@ -104,7 +104,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   const askerOf = createAskers(callerSecret)
   const settings = settingsOf(deps, askerOf)
   const options = {
-    ...(deps.isAccepted === true && { isAccepted: true }),
+    ...(deps.isCopyAccepted === true && { isCopyAccepted: true }),
     settings: { steps: settings, keepSigned: deps.keepSigned },
     limits,
     clock,
@@ -174,7 +174,7 @@ const heldBy = (lock: JournalLock, store: Store): Store => ({
     try {
       lock.assertHeld()
     } catch (cause) {
-      throw new SvcError('journal_failed', 'the ledger cannot be written', { cause })
+      throw new SvcError('ledger_failed', 'the ledger cannot be written', { cause })
     }
     return store.change(name, ...args)
   },

@@ -14,7 +14,7 @@ import { createWaiting } from './waiting.js'
 export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   readonly leases: Leases
   /**
-   * Runs a step. Resolves when its outcome is durable; throws `SvcError('journal_failed')` when the disk refuses, or does
+   * Runs a step. Resolves when its outcome is durable; throws `SvcError('ledger_failed')` when the disk refuses, or does
    * not answer in time. Then the step may still happen: the same payload again gets the answer.
    */
   change<Name extends StepName>(name: Name, ...args: StepArgs<Name>): Promise<StepResult<Name>>
@@ -77,7 +77,7 @@ export function asStore({ run, ...store }: Runner): Store {
   let closing: Promise<void> | undefined
   const closed = new AbortController()
   const runOpen = async (request: Omit<Request, 'nowMs'>): Promise<never> => {
-    if (closing) throw new SvcError('journal_failed', 'the ledger is closed')
+    if (closing) throw new SvcError('ledger_failed', 'the ledger is closed')
     return (await run(request)) as never
   }
   return {
@@ -116,7 +116,7 @@ export async function openInThread({
     )
   })
   worker.on('error', (cause) => {
-    waiting.fail(new SvcError('journal_failed', 'the thread of the ledger ended', { cause }))
+    waiting.fail(new SvcError('ledger_failed', 'the thread of the ledger ended', { cause }))
     onFailure(cause)
   })
   const reader: Connection = openSqlite(databaseOf(options.path), { isReader: true })

@@ -67,6 +67,6 @@ export function revived(value: unknown, name = ''): unknown {
 
 function payloadOf(wire: unknown): Payload.Payload {
   const parsed = Payload.parse(wire)
-  if (!parsed.ok) throw new SvcError('journal_corrupt', parsed.message)
+  if (!parsed.ok) throw new SvcError('ledger_corrupt', parsed.message)
   return parsed.value
 }

@@ -18,7 +18,7 @@ export function createWaiting(waitMs: number) {
     const since = performance.now() - waitMs
     for (const step of waiting) {
       if (step.since > since) return
-      step.reject(new SvcError('journal_failed', 'the storage of the ledger does not answer'))
+      step.reject(new SvcError('ledger_failed', 'the storage of the ledger does not answer'))
     }
   }, pollMs).unref()
   return {

@@ -128,7 +128,7 @@ export const logEvents = {
   ),
   'journal.failed': error('The disk refused a record. Waiting callers got storage_unavailable.', { err }),
   'journal.copy_accepted': warn(
-    'The ledger is a restored backup, or files that were accepted with --accept-journal. What happened behind it ' +
+    'The ledger is a restored backup, or files that were accepted with --accept-copy. What happened behind it ' +
       'is not in it: ready addresses were dropped, and burns up to this block that it does not know buy nothing and ' +
       'are minted. Run `svc-facilitator recover`, then `svc-facilitator audit`.',
     { block: field<string>('the newest block of the chain') },

@@ -36,8 +36,8 @@ import { createBurner } from '../../src/sending/burner/burner.js'
 import { createBurnTrial } from '../../src/sending/burner/trial.js'
 import { createMintSender } from '../../src/sending/relayer/mint-sender.js'
 import { createRelayer } from '../../src/sending/relayer/relayer.js'
-import type { Back, HeldLeases } from '../../src/start/back.js'
-import { type BackKeeper, keepBack } from '../../src/start/keep-back.js'
+import { keepLeasedSide, type LeasedSideKeeper } from '../../src/start/keep-leased-side.js'
+import type { HeldLeases, LeasedSide } from '../../src/start/leased-side.js'
 import { createIssuedStore } from '../../src/store/ports/issued.js'
 import { createStoreLedger } from '../../src/store/ports/ledger.js'
 import { createStoreBooks } from '../../src/store/ports/operator-questions.js'
@@ -97,7 +97,7 @@ type Parts = DaemonDeps & {
 }
 
 /** Work under a lease, with a relayer of its own. */
-type BackParts = Omit<Parts, 'relayer'> & { readonly relayer: ReturnType<typeof createRelayer> }
+type LeasedParts = Omit<Parts, 'relayer'> & { readonly relayer: ReturnType<typeof createRelayer> }
 
 /** Throws when the node or the store does not answer: then the process ends, as the command does. */
 export async function startDaemon(deps: DaemonDeps) {
@@ -119,7 +119,7 @@ export async function startDaemon(deps: DaemonDeps) {
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),
   })
   const flow = wireFlow(parts, burns)
-  const keeper: BackKeeper = await keepBack({
+  const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: store.leases,
     account: deps.relayer,
     isCopy: false,
@@ -211,7 +211,7 @@ function wireBack(
   { examine, payerWaits }: Pick<ReturnType<typeof wireFlow>, 'examine' | 'payerWaits'>,
   news: News,
   { send, work }: HeldLeases,
-): Back {
+): LeasedSide {
   const { rpc, clock, report, reader, network, terms } = front
   const isShared = front.store.hints !== undefined
   const store = send ? under(front.store, [send]) : front.store
@@ -240,7 +240,7 @@ function wireBack(
   })
   const workStore = send && work ? under(front.store, [send, work]) : store
   const workLedger = ledgerOn({ ...front, store: workStore })
-  const working: BackParts = { ...front, store: workStore, ledger: workLedger, relayer }
+  const working: LeasedParts = { ...front, store: workStore, ledger: workLedger, relayer }
   const closing = new AbortController()
   const draining = new AbortController()
   const burner = createBurner({
@@ -268,7 +268,7 @@ function wireBack(
   const finalization = wireFinalization(working)
   const following = wireFollowing(working)
   let loops: readonly { stop(): Promise<void> }[] = []
-  const back: Pick<Back, 'burns' | 'resume' | 'startLoops' | 'drain' | 'close'> = {
+  const back: Pick<LeasedSide, 'burns' | 'resume' | 'startLoops' | 'drain' | 'close'> = {
     burns,
     async resume() {
       const left = await createResume({
@@ -312,10 +312,10 @@ function wireBack(
       relayer.close()
     },
   }
-  return { ...back, senders: { relayer } } as unknown as Back
+  return { ...back, senders: { relayer } } as unknown as LeasedSide
 }
 
-function wireFinalization(parts: BackParts) {
+function wireFinalization(parts: LeasedParts) {
   const { clock, rpc, reader, ledger, relayer, store, draws, terms, report } = parts
   const minter = createMinter({
     rpc,
@@ -369,7 +369,7 @@ function wireFinalization(parts: BackParts) {
 }
 
 /** Where the real one asks a contract, this one asks the chain: the node between may lag and fail all the same. */
-function wireVerifier({ chain, network, process, terms }: BackParts): MintVerifier {
+function wireVerifier({ chain, network, process, terms }: LeasedParts): MintVerifier {
   return {
     latestRoot: () =>
       network.roundTrip(process, (view) => ({
@@ -399,7 +399,7 @@ function wireVerifier({ chain, network, process, terms }: BackParts): MintVerifi
   }
 }
 
-function wireFollowing({ clock, rpc, reader, ledger, store, terms, report }: BackParts): () => Loop {
+function wireFollowing({ clock, rpc, reader, ledger, store, terms, report }: LeasedParts): () => Loop {
   const issued = createIssuedStore(store)
   const depth = Math.max(terms.confirmations, terms.finalizeConfirmations)
   const follow = createFollow({

@@ -32,7 +32,7 @@ type LinkDeps = {
   readonly onStep: (name: StepName, args: readonly unknown[], outcome: unknown) => void
 }
 
-const lost = () => new SvcError('journal_failed', 'the storage of the ledger does not answer')
+const lost = () => new SvcError('ledger_failed', 'the storage of the ledger does not answer')
 
 export function linkTo(deps: LinkDeps): Store {
   const { database, process, timeline, draws, faults, holder } = deps
@@ -55,7 +55,7 @@ export function linkTo(deps: LinkDeps): Store {
   function run(request: Omit<Request, 'nowMs'>): Promise<unknown> {
     if (draws.happens(faults.stepsRefused)) {
       return hear(() => {
-        throw new SvcError('journal_failed', 'the disk is full')
+        throw new SvcError('ledger_failed', 'the disk is full')
       })
     }
     const death = draws.happens(faults.killedAtSteps) ? draws.oneOf(['before', 'behind'] as const) : 'none'

@@ -42,7 +42,7 @@ it('beside the daemon that runs, chain and books agree', async () => {
 
 it('an old copy of the books differs, and each difference is named', async () => {
   const config = { zerc20: { artifacts: undefined }, daemon: { follow_interval_ms: 3_600_000 } }
-  const old = await startOwnFacilitator(net, { journal: 'old.jsonl', acceptJournal: true, config })
+  const old = await startOwnFacilitator(net, { journal: 'old.jsonl', isCopyAccepted: true, config })
   // The newest blocks are left out, because their burns and mints may be on the way into the books.
   await net.chain.request('hardhat_mine', ['0x40'])
   try {

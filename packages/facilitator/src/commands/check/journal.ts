@@ -103,7 +103,7 @@ async function judgeContent(
     // The RPC is judged elsewhere.
     if (error.code.startsWith('rpc_')) return [writable(journal)]
     // Whoever has this journal is our own daemon. It may go on while its configuration is edited.
-    if (error.code === 'journal_locked') {
+    if (error.code === 'ledger_locked') {
       return [ok(key, `${problemOf(error, journal)}; its records were not read`)]
     }
     if (error.code === 'seed_mismatch') return [{ level: 'fail', ...keyAndMessage(error.message) }]

@@ -52,7 +52,7 @@ async function ledgerIdOf({
   }
   const file = databaseOf(config.settlement.journal)
   if (!existsSync(file)) {
-    throw new SvcError('journal_unusable', `settlement.journal: ${file} is not there: start a daemon first`)
+    throw new SvcError('ledger_unusable', `settlement.journal: ${file} is not there: start a daemon first`)
   }
   const connection = openSqlite(file, { isReader: true })
   try {

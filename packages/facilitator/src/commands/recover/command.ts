@@ -4,7 +4,7 @@ import { type ChallengeNonce, parseChallengeNonce, SvcError } from '@svc-zerc20/
 import { type Command, InvalidArgumentError } from 'commander'
 import { type LogWriter, levelOf } from '../../telemetry/events.js'
 import { checked } from '../daemon.js'
-import { acceptJournalOption, addConfigured, environmentHelp, examples, type Shell, say } from '../shell.js'
+import { acceptCopyOption, addConfigured, environmentHelp, examples, type Shell, say } from '../shell.js'
 
 const recoverHelp = `
 Needs the journal, so stop the daemon first. It looks at the helper's events, which also tell of payments that no journal
@@ -30,7 +30,7 @@ export function addRecover(program: Command, shell: Shell): void {
     environmentHelp,
     recoverHelp,
   )
-    .option(...acceptJournalOption)
+    .option(...acceptCopyOption)
     .option('--json', 'print the burns as one JSON object', false)
     .option(
       '--nonce <nonce...>',
@@ -56,25 +56,31 @@ export function addRecover(program: Command, shell: Shell): void {
 type RecoverCommand = {
   readonly config: string
   readonly json: boolean
-  readonly acceptJournal: boolean
+  readonly acceptCopy: boolean
   readonly nonce: readonly ChallengeNonce[]
   readonly ledgerId: readonly string[]
   readonly powBits: readonly number[]
 }
 
 async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
-  const { config: file, json, nonce: nonces, ledgerId: ledgerIds, ...rest } = options
+  const { config: file, json, nonce: nonces, ledgerId: ledgerIds, powBits } = options
   const { ready } = await checked(file, 'recover', shell)
   const log: LogWriter = (event) => {
     if (levelOf(event) !== 'info') say(Object.values(event).join(' '))
   }
   const { exitCodeOf, printRecovery, recoverBurns } = await import('./recover.js')
-  const found = await recoverBurns({ ...ready, ...rest, nonces, ledgerIds, log, say }).catch(
-    (error: unknown) => {
-      const isLocked = error instanceof SvcError && error.code === 'journal_locked'
-      throw isLocked ? new SvcError(error.code, `${error.message}: stop it first`, { cause: error }) : error
-    },
-  )
+  const found = await recoverBurns({
+    ...ready,
+    isCopyAccepted: options.acceptCopy,
+    powBits,
+    nonces,
+    ledgerIds,
+    log,
+    say,
+  }).catch((error: unknown) => {
+    const isLocked = error instanceof SvcError && error.code === 'ledger_locked'
+    throw isLocked ? new SvcError(error.code, `${error.message}: stop it first`, { cause: error }) : error
+  })
   process.stdout.write(printRecovery(found, { json }))
   process.exitCode = exitCodeOf(found)
 }

@@ -163,7 +163,7 @@ describe('svc-facilitator recover', () => {
       1,
       expect.stringMatching(/^fail settlement\.journal: .*does not know/m),
     ])
-    const accepted = await recover(writeConfig('kept.jsonl'), '--accept-journal')
+    const accepted = await recover(writeConfig('kept.jsonl'), '--accept-copy')
     expect(accepted).toMatchObject({ code: 0, report: { found: 0 } })
     expect(await mint('kept.jsonl', first, second, late)).toBe('open')
     expect(await balanceOfProvider()).toBe(3500n)

@@ -21,7 +21,7 @@ import type { Secrets } from '../../config/secrets/secrets.js'
 import type { Mintable } from '../../payment/finalize/ports.js'
 import { type ChainSide, openChainSide } from '../../start/chain-side.js'
 import { wireVerifier } from '../../start/finalization.js'
-import { inUse, workLease } from '../../start/keep-back.js'
+import { inUse, workLease } from '../../start/keep-leased-side.js'
 import { acceptCopy, openStorage, type Storage } from '../../start/storage.js'
 import { readMark } from '../../store/journal/mark.js'
 import { assertAccountsKnown } from '../../store/known-accounts.js'
@@ -35,7 +35,7 @@ export type RecoverOptions = {
   readonly secrets: Secrets
   readonly log: LogWriter
   /** Goes on with a journal that is not the newest. */
-  readonly acceptJournal: boolean
+  readonly isCopyAccepted: boolean
   /** Challenge nonces of self-transfers whose records are lost. */
   readonly nonces: readonly ChallengeNonce[]
   /** Ids of earlier ledgers whose journals are lost, and which made addresses of epochs. */
@@ -56,7 +56,7 @@ type Recovery = RecoverOptions & {
 
 /** May be killed and run again at any time: a burn that is on record is not found again. */
 export async function recoverBurns(options: RecoverOptions): Promise<readonly FoundBurn[]> {
-  const { config, secrets, acceptJournal } = options
+  const { config, secrets, isCopyAccepted } = options
   const clock = systemClock
   const telemetry = createTelemetry({ log: options.log, clock, linkMints: false })
   const { log } = telemetry
@@ -69,7 +69,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     log,
     seed,
     password: secrets.storagePassword,
-    acceptJournal,
+    isCopyAccepted,
   })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
@@ -79,7 +79,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()
       if (storage.isCopy) await acceptCopy(storage, rpc, log)
-      await assertAccountsKnown({ storage, relayer, isShared, minter, isAccepted: storage.isCopy })
+      await assertAccountsKnown({ storage, relayer, isShared, minter, isCopy: storage.isCopy })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
       const ledgerIds = [...new Set([...options.ledgerIds, ...made])]

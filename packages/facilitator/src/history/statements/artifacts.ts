@@ -44,7 +44,7 @@ export async function openArtifacts(root: string) {
   }
 
   return {
-    /** Resolves when the file is whole and will survive a power failure. Throws `SvcError('journal_failed')`. */
+    /** Resolves when the file is whole and will survive a power failure. Throws `SvcError('ledger_failed')`. */
     write: (artifact: Artifact): Promise<void> =>
       inArtifacts(root, async () => {
         if (!isJti(artifact.jti)) throw new Error('no name for a file')
@@ -66,13 +66,13 @@ export async function assertOpened(root: string): Promise<void> {
   })
 }
 
-/** What goes wrong in the folder, as the operator knows it. Throws `SvcError('journal_failed')`. */
+/** What goes wrong in the folder, as the operator knows it. Throws `SvcError('ledger_failed')`. */
 export async function inArtifacts<T>(root: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
     const why = (cause as Error).message
-    throw new SvcError('journal_failed', `HISTORY_ARTIFACT_PATH: ${root} cannot be used: ${why}`, { cause })
+    throw new SvcError('ledger_failed', `HISTORY_ARTIFACT_PATH: ${root} cannot be used: ${why}`, { cause })
   }
 }
 

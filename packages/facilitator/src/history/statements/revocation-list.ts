@@ -51,7 +51,7 @@ export function createRevocationList(artifactPath: string, clock: Pick<Clock, 'n
     return signRevocations(key, kid, { iss: id, iat, exp: iat + limits.revocationsLifetimeSeconds, revoked })
   }
 
-  /** The list that this issuer signs, at most `limits.revocationsFreshMs` old. Throws `SvcError('journal_failed')`. */
+  /** The list that this issuer signs, at most `limits.revocationsFreshMs` old. Throws `SvcError('ledger_failed')`. */
   return (issuer: Issuer): Promise<string> => {
     if (newest?.kid === issuer.kid && isFresh(newest.at)) return newest.list
     const list = sign(issuer)

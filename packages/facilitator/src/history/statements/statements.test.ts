@@ -291,7 +291,7 @@ describe('artifacts', () => {
     // Files in the places of its folders.
     for (let shard = 0; shard < 256; shard += 1)
       writeFileSync(join(root, shard.toString(16).padStart(2, '0')), '')
-    await expect(prove()).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(prove()).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(warnings).toEqual([
       { event: 'facilitator.warning', message: expect.stringMatching(/^HISTORY_ARTIFACT_PATH: .* EEXIST/) },
     ])
@@ -306,8 +306,8 @@ describe('artifacts', () => {
     renameSync(root, `${root}.away`)
     mkdirSync(root)
     pass(3_600)
-    await expect(statements.revocations()).rejects.toMatchObject({ code: 'journal_failed' })
-    await expect(prove()).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(statements.revocations()).rejects.toMatchObject({ code: 'ledger_failed' })
+    await expect(prove()).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(readdirSync(root)).toEqual([])
     expect(warnings).toContainEqual({
       event: 'facilitator.warning',

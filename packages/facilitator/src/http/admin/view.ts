@@ -6,7 +6,7 @@ import { toChecksum } from '@svc-zerc20/protocol'
 import { z } from 'zod'
 import type { Cursor, MintCursor, RecordedMint } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'
-import { stateAt } from '../../payment/lifecycle.js'
+import { phaseAt } from '../../payment/lifecycle.js'
 import type { OwedBooks } from '../../payment/owed.js'
 import {
   type Burn,
@@ -120,7 +120,7 @@ export function viewPayment(payment: RecordedPayment, nowMs: number, waitOf: Owe
   const surplus = accepted ? accepted.burn.value - challenge.amount : 0n
   return {
     challengeNonce: challenge.nonce,
-    phase: stateAt(payment, nowMs),
+    phase: phaseAt(payment, nowMs),
     amount: challenge.amount,
     listPrice: challenge.listPrice,
     fee: challenge.fee && viewFee(challenge.fee, payment.swept),

@@ -128,7 +128,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
   }
 
   const full = async () => {
-    throw new SvcError('journal_failed', 'the disk is full')
+    throw new SvcError('ledger_failed', 'the disk is full')
   }
   const failing = await openHistoryApp({ payments: [historyPaymentOf(2)], disclose: full })
   const disclose = `/history/payments/${nonceOf(2)}/disclose`

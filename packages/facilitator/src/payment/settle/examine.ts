@@ -11,7 +11,7 @@ import {
   reject,
 } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
-import { stateAt } from '../lifecycle.js'
+import { phaseAt } from '../lifecycle.js'
 import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
 import type { Burn, Challenge, OpenClaim, PayerMeans, Payment } from '../records.js'
 import {
@@ -96,7 +96,7 @@ export function createExamine(deps: ExamineDeps): Examine {
           ? { kind: 'claimed', payment, ticketed }
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
-      const isExpired = stateAt(payment, clock.now()) === 'expired'
+      const isExpired = phaseAt(payment, clock.now()) === 'expired'
       const isExcused = isExpired && mayBeLate(presented, payment)
       return isExpired && !isExcused
         ? { kind: 'expired', payment }

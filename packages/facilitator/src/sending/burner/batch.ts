@@ -60,7 +60,7 @@ export function createBatches(deps: {
     } catch (err) {
       // No transaction was broadcast: the node gave no fee or nonce, or the transaction could not be
       // recorded.
-      const isStorage = err instanceof SvcError && /^(?:journal_failed|lease_lost)$/.test(err.code)
+      const isStorage = err instanceof SvcError && /^(?:ledger_failed|lease_lost)$/.test(err.code)
       if (!isStorage) deps.onRpcFailure(err)
       const rejection = reject(isStorage ? 'storage_unavailable' : 'chain_unavailable')
       return items.map(() => ({ kind: 'failed', rejection }))

@@ -9,7 +9,7 @@ export type EngineOptions = {
   /** Where the journal is; absent for a ledger in memory. */
   readonly path?: string
   /** The operator goes on with files that may be an older copy. */
-  readonly isAccepted?: boolean
+  readonly isCopyAccepted?: boolean
   readonly settings: GroupSettings
   readonly limits: TidyLimits
 }
@@ -42,10 +42,10 @@ export type Engine = {
 const pollMs = 2_000
 
 export function openEngine(
-  { path, settings, limits, isAccepted }: EngineOptions,
+  { path, settings, limits, isCopyAccepted }: EngineOptions,
   onFailure: (err: unknown) => void,
 ): Engine {
-  const database = path === undefined ? openInMemory() : openBeside(path, settings, limits, isAccepted)
+  const database = path === undefined ? openInMemory() : openBeside(path, settings, limits, isCopyAccepted)
   const { id, report, isCopy, connection, journal } = database
   let syncs = 0
   let failed = false

@@ -61,14 +61,14 @@ export function openInMemory(): OpenDatabase {
 }
 
 /**
- * Throws `SvcError('journal_old')`, `journal_corrupt` or `journal_newer` with what to do. `isAccepted`: the operator goes on
+ * Throws `SvcError('ledger_old')`, `ledger_corrupt` or `ledger_newer` with what to do. `isCopyAccepted`: the operator goes on
  * with what is here, although it may be an older copy.
  */
 export function openBeside(
   path: string,
   settings: GroupSettings,
   limits: TidyLimits,
-  isAccepted = false,
+  isCopyAccepted = false,
 ): OpenDatabase {
   const read = readJournal(path)
   makePrivate(databaseOf(path))
@@ -80,7 +80,7 @@ export function openBeside(
     )
     inOne(connection, () => connection.run(prepare(connection, read.head?.ledger ?? newId())))
     const known = stateOf(connection)
-    const origin = originOf(path, read, known, isAccepted)
+    const origin = originOf(path, read, known, isCopyAccepted)
     const { head, lines, journal } = fits(read, known)
       ? { ...read, journal: openJournalFile(path, read.report.bytes) }
       : beginJournal(path, read, known)
@@ -131,7 +131,7 @@ function readJournal(path: string): ReadJournal {
     const { event } = line.content
     // Its checksum was good, so that a newer version must have written it.
     if (lines.length > 0 && !isEvent(event)) {
-      throw new SvcError('journal_newer', `the event ${event} is unknown here`)
+      throw new SvcError('ledger_newer', `the event ${event} is unknown here`)
     }
     lines.push(line)
   })
@@ -139,7 +139,7 @@ function readJournal(path: string): ReadJournal {
   if (!first) return { lines, report }
   const { content } = first
   if (content.event !== 'journal_begun') {
-    throw new SvcError('journal_corrupt', `settlement.journal: ${path} does not begin as a journal does`)
+    throw new SvcError('ledger_corrupt', `settlement.journal: ${path} does not begin as a journal does`)
   }
   if (content.base > 0 && !existsSync(databaseOf(path))) {
     throw old(`${databaseOf(path)} is missing, which held all before the first line of ${path}`)
@@ -185,7 +185,7 @@ function inOne<T>(connection: Connection, work: () => T): T {
 
 function stateOf(connection: Connection): Known {
   const [row] = connection.query(sql`SELECT id, applied, applied_crc, state FROM ledger`)
-  if (!row) throw new SvcError('journal_corrupt', 'settlement.journal: the table of the ledger is empty')
+  if (!row) throw new SvcError('ledger_corrupt', 'settlement.journal: the table of the ledger is empty')
   return { id: row.id, applied: row.applied, crc: row.applied_crc, state: row.state }
 }
 
@@ -210,12 +210,12 @@ function beginJournal(path: string, read: ReadJournal, known: Known) {
  * Whether the files are the `live` ledger, or a `copy` that may be older than what happened. Throws when the operator must
  * say that it is gone on with.
  */
-function originOf(path: string, read: ReadJournal, known: Known, isAccepted: boolean): 'live' | 'copy' {
+function originOf(path: string, read: ReadJournal, known: Known, isCopyAccepted: boolean): 'live' | 'copy' {
   if (known.state === 'copy') return 'copy'
-  if (isAccepted && isElsewhere(known.state)) return 'copy'
+  if (isCopyAccepted && isElsewhere(known.state)) return 'copy'
   assertHere(known.state, 'settlement.journal')
   const problem = problemOf(path, read, known)
-  if (!isAccepted) {
+  if (!isCopyAccepted) {
     if (problem !== undefined) throw old(problem)
     return 'live'
   }

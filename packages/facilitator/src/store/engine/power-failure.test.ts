@@ -85,7 +85,7 @@ function live({
       const replies = engine.run(asked.map((step) => ({ ...step, nowMs })))
       told = engine.figures().records
       if (isFirst) expect(replies.filter((reply) => 'error' in reply)).toEqual([])
-      const isRefused = replies.some((reply) => 'error' in reply && codeOf(reply.error) === 'journal_failed')
+      const isRefused = replies.some((reply) => 'error' in reply && codeOf(reply.error) === 'ledger_failed')
       if (!isRefused) left = left.slice(asked.length)
     }
     reader?.exec('ROLLBACK')

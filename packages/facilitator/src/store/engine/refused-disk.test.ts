@@ -44,7 +44,7 @@ function runRefused(steps: readonly ScriptStep[]): readonly ScriptStep[] {
   const before = content()
   const replies = run(steps)
   for (const reply of replies.filter(isRefused)) {
-    expect(reply).toMatchObject({ error: { code: 'journal_failed' } })
+    expect(reply).toMatchObject({ error: { code: 'ledger_failed' } })
   }
   const first = replies.findIndex(isRefused)
   if (first === 0) expectSame(content(), before)
@@ -230,7 +230,7 @@ describe('a slow disk', () => {
       await ledger.claim(challenge.nonce, selfTransferOf(challenge, call))
       writeFileSync(lateFile, `${call}`)
       const late = ledger.accept(challenge.nonce, burnOf(call))
-      const refused = expect(late).rejects.toMatchObject({ code: 'journal_failed' })
+      const refused = expect(late).rejects.toMatchObject({ code: 'ledger_failed' })
       await sleep(20)
       vi.advanceTimersByTime(1_000)
       await refused

@@ -113,7 +113,7 @@ describe('files that are not the newest', () => {
     const { path, close } = await backedUp()
     await close()
     rmSync(path)
-    const again = await openTestStore({ path, isAccepted: true })
+    const again = await openTestStore({ path, isCopyAccepted: true })
     expect([again.store.isCopy, (await again.ledger.find(first.nonce))?.challenge]).toEqual([true, first])
     await again.close()
   })
@@ -129,7 +129,7 @@ describe('a ledger whose journal was taken away', () => {
     await ledger.accept(first.nonce, burnOf(1))
     await store.change('addReady', ready)
     rmSync(path)
-    await expect(ledger.issue(second)).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(ledger.issue(second)).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(losses).toMatchObject([{ code: 'journal_lost' }])
     // What a power failure leaves: the daemon never closed its files.
     const [left, older] = [1, 2].map(() => join(temporaryFolder(), 'left')) as [string, string]
@@ -137,7 +137,7 @@ describe('a ledger whose journal was taken away', () => {
       for (const name of ['.db', '.db-wal']) copyFileSync(`${path}${name}`, `${to}${name}`)
     await close()
     await expect(openTestStore({ path: left })).rejects.toThrow('is empty or missing')
-    const again = await openTestStore({ path: left, isAccepted: true })
+    const again = await openTestStore({ path: left, isCopyAccepted: true })
     expect(again.store.isCopy).toBe(false)
     expect(await again.store.ask(readyAddresses())).toEqual([ready])
     expect(await again.ledger.takeGrant(first.nonce, 0)).toMatchObject({ accepted: { burn: burnOf(1) } })
@@ -146,7 +146,7 @@ describe('a ledger whose journal was taken away', () => {
     await (await openTestStore({ path: left })).close()
     // A mark that is further knows that something happened since.
     await keepMark(older, () => ({ id: store.id, applied: 4 })).close()
-    const doubted = await openTestStore({ path: older, isAccepted: true })
+    const doubted = await openTestStore({ path: older, isCopyAccepted: true })
     expect(doubted.store.isCopy).toBe(true)
     await doubted.close()
   })

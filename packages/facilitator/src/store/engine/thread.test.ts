@@ -11,11 +11,11 @@ describe('a closed store', () => {
     const { ledger, close } = await openTestStore(where === 'in memory' ? {} : { isThreaded: true, path })
     const issued = ledger.issue(challengeOf(1))
     const closed = close()
-    await expect(ledger.issue(challengeOf(2))).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(ledger.issue(challengeOf(2))).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(await issued).toBe('issued')
     await closed
     await close()
-    await expect(ledger.issue(challengeOf(3))).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(ledger.issue(challengeOf(3))).rejects.toMatchObject({ code: 'ledger_failed' })
   })
 })
 
@@ -47,7 +47,7 @@ describe('the store in a thread of its own', () => {
     await once.ledger.issue(challengeOf(1))
     await once.close()
     rmSync(path)
-    await expect(openTestStore({ isThreaded: true, path })).rejects.toMatchObject({ code: 'journal_old' })
+    await expect(openTestStore({ isThreaded: true, path })).rejects.toMatchObject({ code: 'ledger_old' })
   })
 
   it('accepts nothing once the journal is gone from its place, and says so', async () => {
@@ -60,7 +60,7 @@ describe('the store in a thread of its own', () => {
     })
     await ledger.issue(challengeOf(1))
     rmSync(path)
-    await expect(ledger.issue(challengeOf(2))).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(ledger.issue(challengeOf(2))).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(failures).toMatchObject([{ code: 'journal_lost' }])
     expect(await ledger.find(challengeOf(2).nonce)).toBeUndefined()
     expect(await ledger.find(challengeOf(1).nonce)).toMatchObject({ challenge: challengeOf(1) })

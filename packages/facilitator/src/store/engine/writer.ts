@@ -91,7 +91,7 @@ export function createWriter(deps: {
       if (requests.length > 1) return requests.flatMap((request) => run([request]))
       if (error instanceof SvcError && error.code !== 'journal_lost') return [{ error }]
       deps.onFailure(error)
-      return [{ error: new SvcError('journal_failed', 'the ledger cannot be written', { cause: error }) }]
+      return [{ error: new SvcError('ledger_failed', 'the ledger cannot be written', { cause: error }) }]
     }
   }
 

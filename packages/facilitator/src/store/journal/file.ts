@@ -138,6 +138,6 @@ function lossOf(path: string, identity: string, bytes: number): SvcError | undef
   return new SvcError(
     'journal_lost',
     `settlement.journal: ${path} ${why} while the daemon was using it. Nothing more is accepted; ${path}.db ` +
-      'has all of it. Put the file back, or start once with --accept-journal',
+      'has all of it. Put the file back, or start once with --accept-copy',
   )
 }

@@ -54,8 +54,8 @@ export function lineOf(
 
 /**
  * Reads a line without its newline. A line with a bad checksum is rejected, with a message: a crash may have torn it. A
- * line with a good checksum was not torn. When it cannot be read, this throws `SvcError`: `journal_newer` for a line of a
- * later version, else `journal_corrupt`.
+ * line with a good checksum was not torn. When it cannot be read, this throws `SvcError`: `ledger_newer` for a line of a
+ * later version, else `ledger_corrupt`.
  */
 export function readLine<Content>(line: Buffer): Result<Line<Content>> {
   const end = line.length - tailChars
@@ -65,10 +65,10 @@ export function readLine<Content>(line: Buffer): Result<Line<Content>> {
   if (!isWhole) return reject('internal_error', 'its checksum does not match')
   const { v, seq, group = seq, at, crc: _, ...content } = parsed(line.toString('utf8'))
   if (Number.isSafeInteger(v) && v > version) {
-    throw new SvcError('journal_newer', `its format is ${v}, this program reads ${version}`)
+    throw new SvcError('ledger_newer', `its format is ${v}, this program reads ${version}`)
   }
   if (v !== version || !Number.isSafeInteger(seq) || !Number.isSafeInteger(at)) {
-    throw new SvcError('journal_corrupt', 'it has no version, sequence number or time')
+    throw new SvcError('ledger_corrupt', 'it has no version, sequence number or time')
   }
   return accept({ seq, group, at: at as UnixSeconds, crc, content: revived(content) as Content })
 }
@@ -78,6 +78,6 @@ function parsed(text: string): Record<string, any> {
   try {
     return Object(JSON.parse(text))
   } catch {
-    throw new SvcError('journal_corrupt', 'it is not JSON')
+    throw new SvcError('ledger_corrupt', 'it is not JSON')
   }
 }

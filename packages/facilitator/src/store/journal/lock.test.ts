@@ -37,10 +37,10 @@ describe('fault 6 two daemons on one journal', () => {
     const path = newPath()
     const { pid } = await lockElsewhere(path)
     await expect(lockJournal(path)).rejects.toMatchObject({
-      code: 'journal_locked',
+      code: 'ledger_locked',
       message: `settlement.journal: ${path} is in use by another daemon (process ${pid})`,
     })
-    expect(await triedElsewhere(path)).toContain('journal_locked')
+    expect(await triedElsewhere(path)).toContain('ledger_locked')
   })
 
   it('a killed daemon holds nothing: its lock is taken over at once', async () => {
@@ -59,7 +59,7 @@ describe('fault 6 two daemons on one journal', () => {
     await (await lockJournal(path)).release()
     writeFileSync(`${path}.lock`, 'rubbish')
     await expect(lockJournal(path)).rejects.toMatchObject({
-      code: 'journal_unusable',
+      code: 'ledger_unusable',
       message: `settlement.journal: ${path}.lock: file is not a database; remove it if no daemon runs`,
     })
   })
@@ -77,10 +77,10 @@ describe('fault 6 two daemons on one journal', () => {
   it('one process cannot lock it twice either, and may again after letting go', async () => {
     const path = newPath()
     const first = await lockJournal(path)
-    await expect(lockJournal(path)).rejects.toMatchObject({ code: 'journal_locked' })
-    await expect(assertUnlocked(path)).rejects.toMatchObject({ code: 'journal_locked' })
+    await expect(lockJournal(path)).rejects.toMatchObject({ code: 'ledger_locked' })
+    await expect(assertUnlocked(path)).rejects.toMatchObject({ code: 'ledger_locked' })
     // What this process closed meanwhile has not let go of the lock.
-    expect(await triedElsewhere(path)).toContain('journal_locked')
+    expect(await triedElsewhere(path)).toContain('ledger_locked')
     await first.release()
     await assertUnlocked(path)
     const second = await lockJournal(path)
@@ -100,7 +100,7 @@ describe('fault 6 two daemons on one journal', () => {
     const lock = await lockJournal(join(here, 'journal.jsonl'))
     // The same folder under another name, as a second mount would show it.
     renameSync(here, there)
-    await expect(lockJournal(join(there, 'journal.jsonl'))).rejects.toMatchObject({ code: 'journal_locked' })
+    await expect(lockJournal(join(there, 'journal.jsonl'))).rejects.toMatchObject({ code: 'ledger_locked' })
     await lock.release()
   })
 
@@ -116,10 +116,10 @@ describe('fault 6 two daemons on one journal', () => {
     // The other one goes on in the file: not even our own remainder may be cut off.
     appendFileSync(path, 'of the other')
     for (const seed of [2, 3]) {
-      const refused = { code: 'journal_failed', cause: { code: 'journal_locked' } }
+      const refused = { code: 'ledger_failed', cause: { code: 'ledger_locked' } }
       await expect(ledger.issue(challengeOf(seed))).rejects.toMatchObject(refused)
     }
-    expect(failures).toMatchObject([{ code: 'journal_locked' }])
+    expect(failures).toMatchObject([{ code: 'ledger_locked' }])
     await close()
     expect(readFileSync(path, 'utf8')).toBe(`${before}of the other`)
   })
@@ -136,7 +136,7 @@ describe('fault 6 two daemons on one journal', () => {
     expect(losses).toEqual([])
     rmSync(`${path}.lock`)
     vi.advanceTimersByTime(60_000)
-    expect(losses).toMatchObject([{ code: 'journal_locked' }])
+    expect(losses).toMatchObject([{ code: 'ledger_locked' }])
     await lock.release()
   })
 })

@@ -15,7 +15,7 @@ import { sql } from '../sql.js'
 export type JournalLock = {
   /** The file itself, without symbolic links: two names of one journal meet at one lock. */
   readonly path: string
-  /** Throws `SvcError('journal_locked')` once our lock file is not in its place, and ever after. */
+  /** Throws `SvcError('ledger_locked')` once our lock file is not in its place, and ever after. */
   assertHeld(): void
   release(): Promise<void>
 }
@@ -28,7 +28,7 @@ export function pathOf(name: string, setting = journalSetting): string {
   if (existsSync(name)) return realpathSync(name)
   if (lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw new SvcError(
-      'journal_unusable',
+      'ledger_unusable',
       `${setting}: ${name} is a link to ${readlinkSync(name)}, which is not there. Mount the disk; for a new one make that file first, empty`,
     )
   }
@@ -45,7 +45,7 @@ export async function assertUnlocked(name: string): Promise<void> {
 }
 
 /**
- * Throws `SvcError('journal_locked')`, or `SvcError('journal_unusable')` when the file system refuses. `onLost` is
+ * Throws `SvcError('ledger_locked')`, or `SvcError('ledger_unusable')` when the file system refuses. `onLost` is
  * called once if the lock file is taken away: another daemon may then lock a file of its own.
  */
 export async function lockJournal(
@@ -64,7 +64,7 @@ export async function lockJournal(
 export const unusable = (error: unknown, setting = journalSetting): SvcError =>
   error instanceof SvcError
     ? error
-    : new SvcError('journal_unusable', `${setting}: ${(error as Error).message}`, { cause: error })
+    : new SvcError('ledger_unusable', `${setting}: ${(error as Error).message}`, { cause: error })
 
 /** How often a holder looks for its lock file while nothing is written. */
 const pollMs = 2_000
@@ -96,7 +96,7 @@ function lock(path: string, onLost: (error: SvcError) => void, setting: string):
   function assertHeld(): void {
     if (!lost && identityOf(file) !== identity) {
       lost = new SvcError(
-        'journal_locked',
+        'ledger_locked',
         `${setting}: ${file} was removed or replaced while the daemon was using it, so another daemon may write too. Nothing more is accepted`,
       )
       onLost(lost)
@@ -168,6 +168,6 @@ function identityOf(file: string): string {
 
 const locked = (path: string, pid: number | undefined, setting: string) =>
   new SvcError(
-    'journal_locked',
+    'ledger_locked',
     `${setting}: ${path} is in use by another daemon${pid ? ` (process ${pid})` : ''}`,
   )

@@ -57,8 +57,8 @@ export function keepMark(journal: string, position: () => Mark): { close(): Prom
 /** The refusal of a ledger that is not the newest. */
 export const old = (why: string, setting = 'settlement.journal'): SvcError =>
   new SvcError(
-    'journal_old',
+    'ledger_old',
     `${setting}: ${why}. A daemon that does not know its newest payments grants them a second time and forgets ` +
       'what payers burned. Put the newest files back. If there are none, follow the guide "Restore a backup"; ' +
-      '`--accept-journal` goes on with what is here',
+      '`--accept-copy` goes on with what is here',
   )

@@ -80,14 +80,14 @@ function createJudge<Content>(name: string, onLine: (line: Line<Content>) => voi
   let damaged: { readonly seq: number; readonly line: number; readonly why: string } | undefined
 
   const stop = (line: number, why: string) =>
-    new SvcError('journal_corrupt', `${name}: line ${line} is damaged: ${why}`)
+    new SvcError('ledger_corrupt', `${name}: line ${line} is damaged: ${why}`)
 
   function understood<T>(read: () => T): T {
     try {
       return read()
     } catch (error) {
       if (!(error instanceof SvcError)) throw error
-      throw error.code === 'journal_newer' ? newer(name, number, error.message) : stop(number, error.message)
+      throw error.code === 'ledger_newer' ? newer(name, number, error.message) : stop(number, error.message)
     }
   }
 
@@ -117,6 +117,6 @@ function createJudge<Content>(name: string, onLine: (line: Line<Content>) => voi
 
 const newer = (name: string, line: number, why: string) =>
   new SvcError(
-    'journal_newer',
+    'ledger_newer',
     `${name}: line ${line} was written by a newer version of this program: ${why}. Nothing was changed; run that version, or a later one`,
   )

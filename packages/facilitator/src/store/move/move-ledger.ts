@@ -32,7 +32,7 @@ export type MoveDeps = {
 /** What was copied; empty when only the end of an earlier move was missing. */
 type Moved = Promise<readonly Copied[]>
 
-/** Throws `SvcError('journal_locked')` while a daemon uses either, and when the target is not empty. */
+/** Throws `SvcError('ledger_locked')` while a daemon uses either, and when the target is not empty. */
 export async function moveToDatabase(deps: MoveDeps): Moved {
   const { database, databaseName: place, say } = deps
   const lock = await lockJournal(deps.journal)
@@ -121,10 +121,10 @@ export async function moveToFiles(deps: MoveDeps): Moved {
   }
 }
 
-const nothing = (place: Place) => new SvcError('journal_unusable', `move: there is no ledger at ${place}`)
+const nothing = (place: Place) => new SvcError('ledger_unusable', `move: there is no ledger at ${place}`)
 
 const fail = (): never => {
-  throw new SvcError('journal_corrupt', 'move: the table of the ledger is empty')
+  throw new SvcError('ledger_corrupt', 'move: the table of the ledger is empty')
 }
 
 const sqliteSide = (connection: Connection): Side => ({ run: async (step) => connection.run(step) })
@@ -169,13 +169,13 @@ function write(path: string, state: string): void {
 async function assertUnused(send: Send): Promise<void> {
   const daemons = await daemonsIn(send)
   if (daemons.length === 0) return
-  throw new SvcError('journal_locked', `storage.url: ${daemons.join(', ')} uses this ledger; stop it first`)
+  throw new SvcError('ledger_locked', `storage.url: ${daemons.join(', ')} uses this ledger; stop it first`)
 }
 
 function assertNoFiles(path: string): void {
   const there = [path, databaseOf(path), markFileOf(path)].find((file) => existsSync(file))
   if (there === undefined) return
-  throw new SvcError('journal_unusable', `--to: ${there} is there; give a place without a ledger`)
+  throw new SvcError('ledger_unusable', `--to: ${there} is there; give a place without a ledger`)
 }
 
 /** Numbers that the server gives by itself go on behind the largest one. */

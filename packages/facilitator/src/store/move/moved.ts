@@ -12,7 +12,7 @@ const stageOf = (state: string) => /^(?<stage>moving|moved) to (?<place>.*)$/s.e
 
 export const isElsewhere = (state: string): boolean => stageOf(state) !== undefined
 
-/** Throws `SvcError('journal_old')` for a ledger that lives elsewhere. */
+/** Throws `SvcError('ledger_old')` for a ledger that lives elsewhere. */
 export function assertHere(state: string, setting: string): void {
   const { stage, place } = stageOf(state) ?? {}
   if (stage === 'moved') throw old(`this ledger was moved to ${place}`, setting)
@@ -29,11 +29,11 @@ export function leftOf(source: Found, target: Found | undefined, place: Place): 
   const { stage, place: begun } = stageOf(source.state) ?? {}
   if (stage === 'moved' || (stage === 'moving' && begun !== place)) assertHere(source.state, 'move')
   if (source.state === 'copy') {
-    throw new SvcError('journal_unusable', 'move: it is a backup; start a daemon on it once, and stop it')
+    throw new SvcError('ledger_unusable', 'move: it is a backup; start a daemon on it once, and stop it')
   }
   if (stage === 'moving' && target?.id === source.id) return 'its end'
   if (target && target.applied > 0) {
-    throw new SvcError('journal_unusable', `--to: there is a ledger at ${place}; give an empty place`)
+    throw new SvcError('ledger_unusable', `--to: there is a ledger at ${place}; give an empty place`)
   }
   return 'all'
 }

@@ -117,7 +117,7 @@ function createPool(database: Database, terms: Terms, isBroken: (error: unknown)
      * ending, and the end of a connection takes its transaction back.
      */
     async use<T>(work: (send: Send) => Promise<T>): Promise<T> {
-      if (isClosed) throw new SvcError('journal_failed', 'the ledger is closed')
+      if (isClosed) throw new SvcError('ledger_failed', 'the ledger is closed')
       const used = pool
       const send: Send = ({ text, values }) =>
         used.unsafe(numbered(text), [...values] as Value[], { prepare: true }).execute()

@@ -51,7 +51,7 @@ describe.skipIf(notRun() !== '')(`tables on PostgreSQL${notRun()}`, () => {
     await store.close()
     await server.run('UPDATE ledger SET schema_version = 999', database)
     await expect(open(database)).rejects.toMatchObject({
-      code: 'journal_newer',
+      code: 'ledger_newer',
       message: expect.stringMatching(/schema 999.*knows 1/),
     })
   })
@@ -82,7 +82,7 @@ describe.skipIf(notRun() !== '')(`tables on PostgreSQL${notRun()}`, () => {
     expect(await server.run('SELECT count(*), count(word) FROM payment', database)).toBe('8|0')
     expect(await server.run('SELECT count(*), max(seq) FROM event', database)).toBe('8|8')
     await newer.store.close()
-    await expect(open(database)).rejects.toMatchObject({ code: 'journal_newer' })
+    await expect(open(database)).rejects.toMatchObject({ code: 'ledger_newer' })
   })
 
   it('a daemon writes nothing more once a migration has changed what it depends on', async () => {
@@ -92,8 +92,8 @@ describe.skipIf(notRun() !== '')(`tables on PostgreSQL${notRun()}`, () => {
     const migrations = [{ ...noted, isAdditive: false }]
     await prepareSchema({ url: server.url(database), migrations })
     expect(await version(database)).toBe('2|2')
-    await expect(issue(older.store, 2)).rejects.toMatchObject({ code: 'journal_failed' })
-    expect(codesOf(older.failures)).toEqual(['journal_newer'])
+    await expect(issue(older.store, 2)).rejects.toMatchObject({ code: 'ledger_failed' })
+    expect(codesOf(older.failures)).toEqual(['ledger_newer'])
     expect(older.store.figures().failed).toBe(true)
     await older.store.close()
     const newer = await open(database, migrations)

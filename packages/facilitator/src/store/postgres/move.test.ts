@@ -46,14 +46,14 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     limits: { journalBytesMax: 1 << 23 },
     say: () => undefined,
   })
-  const openServer = (database: string, isAccepted = false) =>
+  const openServer = (database: string, isCopyAccepted = false) =>
     openPostgres({
       database: { url: server.url(database) },
       settings,
       clock: stoppedClock(),
       onFailure: () => undefined,
       waitMs: 60_000,
-      isAccepted,
+      isCopyAccepted,
     })
   /** Payments at every step of their way. */
   async function fill(path: string, payments: number): Promise<void> {
@@ -111,18 +111,18 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     const [here, database] = [newPath(), await newDatabase()]
     await fill(here, 3)
     await moveToDatabase(movesOf(here, database))
-    const refused = { code: 'journal_old', message: expect.stringContaining(`moved to ${database}`) }
+    const refused = { code: 'ledger_old', message: expect.stringContaining(`moved to ${database}`) }
     await expect(openTestStore({ path: here })).rejects.toMatchObject(refused)
     await expect(moveToDatabase(movesOf(here, await newDatabase()))).rejects.toMatchObject(refused)
     // Whoever insists has an old copy.
-    const insisted = await openTestStore({ path: here, isAccepted: true })
+    const insisted = await openTestStore({ path: here, isCopyAccepted: true })
     expect(insisted.store.isCopy).toBe(true)
     await insisted.close()
 
     const there = newPath()
     await moveToFiles(movesOf(there, database))
-    await expect(openServer(database)).rejects.toMatchObject({ code: 'journal_old' })
-    await expect(moveToFiles(movesOf(newPath(), database))).rejects.toMatchObject({ code: 'journal_old' })
+    await expect(openServer(database)).rejects.toMatchObject({ code: 'ledger_old' })
+    await expect(moveToFiles(movesOf(newPath(), database))).rejects.toMatchObject({ code: 'ledger_old' })
   })
 
   it('is not moved while it is used, nor over another ledger', async () => {
@@ -130,11 +130,11 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     await fill(here, 2)
     const inUse = await openServer(database)
     await inUse.change('issue', challengeOf(1), undefined)
-    await expect(moveToDatabase(movesOf(here, database))).rejects.toMatchObject({ code: 'journal_unusable' })
+    await expect(moveToDatabase(movesOf(here, database))).rejects.toMatchObject({ code: 'ledger_unusable' })
     await until(async () => (await server.run('SELECT count(*) FROM daemon', database)) === '1')
-    await expect(moveToFiles(movesOf(other, database))).rejects.toMatchObject({ code: 'journal_locked' })
+    await expect(moveToFiles(movesOf(other, database))).rejects.toMatchObject({ code: 'ledger_locked' })
     await inUse.close()
-    await expect(moveToFiles(movesOf(here, database))).rejects.toMatchObject({ code: 'journal_unusable' })
+    await expect(moveToFiles(movesOf(here, database))).rejects.toMatchObject({ code: 'ledger_unusable' })
     expect(stateOf(here)).toBe('live')
     expect(await server.run('SELECT state FROM ledger', database)).toBe('live')
     expect(existsSync(databaseOf(other))).toBe(false)
@@ -146,7 +146,7 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     await store.change('issue', challengeOf(1), undefined)
     await server.run(`UPDATE ledger SET state = 'moved to ${there}'`, database)
     await expect(store.change('issue', challengeOf(2), undefined)).rejects.toMatchObject({
-      code: 'journal_failed',
+      code: 'ledger_failed',
     })
     expect(store.figures().failed).toBe(true)
     await store.close()
@@ -171,11 +171,11 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     // Before the server had it.
     cutOff(movingTo(database))
     await expect(openTestStore({ path: here })).rejects.toMatchObject({
-      code: 'journal_old',
+      code: 'ledger_old',
       message: expect.stringContaining('not finished'),
     })
     await expect(moveToDatabase(movesOf(here, await newDatabase()))).rejects.toMatchObject({
-      code: 'journal_old',
+      code: 'ledger_old',
     })
     expect(await moveToDatabase(movesOf(here, database))).not.toEqual([])
     // When the server had it, and the files did not know.

@@ -14,7 +14,7 @@ import { createLeases } from './leases.js'
 import { openTables } from './prepare-schema.js'
 import { type InLedger, inLedger } from './transaction.js'
 
-export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isAccepted'> & {
+export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isCopyAccepted'> & {
   readonly database: Database
   readonly settings: GroupSettings
 }
@@ -36,12 +36,12 @@ function inFewTexts({ text, values }: Query): Query {
   }
 }
 
-/** Throws `SvcError('journal_newer')` for a newer schema. */
+/** Throws `SvcError('ledger_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { clock, onFailure, waitMs, isAccepted = false } = options
+  const { clock, onFailure, waitMs, isCopyAccepted = false } = options
   const client = connect(options.database)
   try {
-    await openTables(client, options.database, isAccepted)
+    await openTables(client, options.database, isCopyAccepted)
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
     const writer = createWriter(client, health, options.settings, ledger?.applied)
@@ -57,7 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     return asStore({
       id: ledger?.id,
       report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
-      isCopy: ledger?.state === 'copy' || isAccepted,
+      isCopy: ledger?.state === 'copy' || isCopyAccepted,
       isOld: writer.isOld,
       leases,
       hints,
@@ -94,10 +94,10 @@ const lostEvents = () =>
   )
 
 const unwritable = (cause: unknown) =>
-  new SvcError('journal_failed', 'the database of the ledger cannot be used', { cause })
+  new SvcError('ledger_failed', 'the database of the ledger cannot be used', { cause })
 
 /** Codes of the errors which say that this daemon may not write to the ledger. */
-const refusals = new Set(['journal_locked', 'journal_old', 'journal_newer', 'config_invalid'])
+const refusals = new Set(['ledger_locked', 'ledger_old', 'ledger_newer', 'config_invalid'])
 
 /** Whether the server takes what is written. A refusal that only an operator can end stays. */
 function createHealth(onFailure: (error: unknown) => void) {

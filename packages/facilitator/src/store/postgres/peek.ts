@@ -14,7 +14,7 @@ export type Peek = {
   readonly migrations?: readonly Migration[]
 }
 
-/** Throws `SvcError('journal_newer')` for a schema that is newer than ours, and what the server says when it refuses. */
+/** Throws `SvcError('ledger_newer')` for a schema that is newer than ours, and what the server says when it refuses. */
 export async function peekPostgres(database: Database): Promise<Peek> {
   const client = connect(database)
   try {

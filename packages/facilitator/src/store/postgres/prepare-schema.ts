@@ -19,15 +19,15 @@ export const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
  * The tables as a daemon needs them. Throws for a ledger that was moved, unless the operator goes on with what is here: then
  * it is an older copy.
  */
-export async function openTables(client: Client, database: Database, isAccepted: boolean): Promise<void> {
+export async function openTables(client: Client, database: Database, isCopyAccepted: boolean): Promise<void> {
   if ((await lacked(client))?.length !== 0) await prepareSchema(database)
   const [ledger] = await client.read((send) => send(sql`SELECT state FROM ledger`))
-  if (!isAccepted) return assertHere(ledger?.state, 'storage.url')
+  if (!isCopyAccepted) return assertHere(ledger?.state, 'storage.url')
   if (!isElsewhere(ledger?.state)) return
   await inTransaction(client, [sql`UPDATE ledger SET state = 'copy'`], (send) => send(commit))
 }
 
-/** Gives what was migrated. Throws `SvcError('journal_newer')` for a schema that is newer than ours. */
+/** Gives what was migrated. Throws `SvcError('ledger_newer')` for a schema that is newer than ours. */
 export async function prepareSchema(database: Database): Promise<readonly Migration[]> {
   const client = connect(database, long)
   const done = inTransaction(client, [alone], async (send) => {
@@ -49,7 +49,7 @@ export async function versionIn(send: Send): Promise<number | undefined> {
   const [found] = await send(sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there`)
   if (!found?.is_there) return undefined
   const [ledger] = await send(sql`SELECT schema_version FROM ledger`)
-  if (!ledger) throw new SvcError('journal_corrupt', 'storage.url: the table of the ledger is empty')
+  if (!ledger) throw new SvcError('ledger_corrupt', 'storage.url: the table of the ledger is empty')
   return ledger.schema_version
 }
 

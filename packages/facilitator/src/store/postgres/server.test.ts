@@ -206,7 +206,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
         if (outcome === 'issued') return void told.push(seed)
         // The answer was lost, and the step happened.
         if (outcome === 'nonce_reused') return void known.push(seed)
-        expect(outcome).toBe('journal_failed')
+        expect(outcome).toBe('ledger_failed')
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     }
@@ -234,11 +234,11 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       'DELETE FROM event WHERE seq = 2; DELETE FROM payment WHERE id = 2; UPDATE ledger SET applied = 1',
       database,
     )
-    await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'journal_failed' })
-    expect(codesOf(first.failures.map((error) => (error as Error).cause))).toEqual(['journal_old'])
+    await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'ledger_failed' })
+    expect(codesOf(first.failures.map((error) => (error as Error).cause))).toEqual(['ledger_old'])
     expect(first.store.isOld?.()).toBe(true)
     expect(first.store.figures().failed).toBe(true)
-    await expect(issue(second.store, 4)).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(issue(second.store, 4)).rejects.toMatchObject({ code: 'ledger_failed' })
 
     await second.store.change('acceptCopy', 100)
     expect(await issue(first.store, 5)).toBe('issued')
@@ -262,8 +262,8 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       database,
     )
     for (const seed of [4, 5]) expect(await issue(second.store, seed)).toBe('issued')
-    await expect(issue(first.store, 6)).rejects.toMatchObject({ code: 'journal_failed' })
-    await expect(issue(second.store, 7)).rejects.toMatchObject({ code: 'journal_failed' })
+    await expect(issue(first.store, 6)).rejects.toMatchObject({ code: 'ledger_failed' })
+    await expect(issue(second.store, 7)).rejects.toMatchObject({ code: 'ledger_failed' })
     // Nobody is told that all is well, however often leases are renewed.
     await new Promise((resolve) => setTimeout(resolve, 2 * limits.leaseRenewMs))
     for (const { store } of [first, second]) expect(store.figures().failed).toBe(true)

@@ -37,7 +37,7 @@ describe.skipIf(serverUrl === undefined)('on PostgreSQL', () => {
       usedMax: 3,
     })
     await expect(nonces.take('a', 1_300 as UnixSeconds, addressOf(1))).rejects.toMatchObject({
-      code: 'journal_failed',
+      code: 'ledger_failed',
     })
     await nonces.giveBack('a')
   })

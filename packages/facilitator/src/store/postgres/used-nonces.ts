@@ -29,7 +29,7 @@ export function createSharedUsedNonces({
         )
         SELECT (SELECT count(*) FROM taken) AS taken, ${held} AS held,
           (SELECT count(*) FROM login WHERE nonce = ${nonce}) AS known`).catch((cause) => {
-        throw new SvcError('journal_failed', 'the database of the logins cannot be used', { cause })
+        throw new SvcError('ledger_failed', 'the database of the logins cannot be used', { cause })
       })
       if (row?.taken === 1) return 'taken'
       // Where there was room, another daemon was faster by a moment.

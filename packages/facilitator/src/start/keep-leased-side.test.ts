@@ -4,8 +4,8 @@ import { until } from '../../../../test/support/until.js'
 import { addressOf } from '../../test/challenges.js'
 import type { Lease, Leases } from '../store/lease.js'
 import type { LogEvent } from '../telemetry/events.js'
-import type { Back, HeldLeases } from './back.js'
-import { keepBack } from './keep-back.js'
+import { keepLeasedSide } from './keep-leased-side.js'
+import type { HeldLeases, LeasedSide } from './leased-side.js'
 
 const account = addressOf(0xb1)
 
@@ -45,19 +45,19 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
   const events: LogEvent['event'][] = []
   let left = failures
   let isOld = false
-  const make = async ({ send, work }: HeldLeases): Promise<Back> => {
+  const make = async ({ send, work }: HeldLeases): Promise<LeasedSide> => {
     const name = [send && 'sends', work && 'works'].filter(Boolean).join(' and ') || 'rests'
     return {
-      resume: async ({ isAccepted }: { isAccepted: boolean }) => {
+      resume: async ({ isCopy }: { isCopy: boolean }) => {
         if (left-- > 0) throw new Error('the node is away')
-        done.push(`${name}${isAccepted ? ' on a copy' : ''}`)
+        done.push(`${name}${isCopy ? ' on a copy' : ''}`)
       },
       startLoops: () => void begun.push(name),
       drain: async () => undefined,
       close: () => done.push(`no longer ${name}`),
-    } as unknown as Back
+    } as unknown as LeasedSide
   }
-  const keeper = await keepBack({
+  const keeper = await keepLeasedSide({
     leases,
     account,
     make,
@@ -88,7 +88,7 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
 
 const send = `send ${account}`
 
-describe('the back of a daemon', () => {
+describe('the leased side of a daemon', () => {
   it('does everything when everything is free', async () => {
     const { keeper, done, events } = await setup([send, 'work'])
     expect(done).toEqual(['sends and works'])

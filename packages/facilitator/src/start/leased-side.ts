@@ -1,6 +1,6 @@
 /**
- * The back of a daemon: what it does for all of a ledger, under leases. It sends burns from its account, and, one daemon at
- * a time, it works: follows the token, mints and sweeps. A back is made anew whenever its leases change, so it knows nothing
+ * The leased side of a daemon: what it does for all of a ledger, under leases. It sends burns from its account, and, one daemon at
+ * a time, it works: follows the token, mints and sweeps. It is made again whenever its leases change, so it knows nothing
  * that another daemon has changed since.
  */
 import { SvcError } from '@svc-zerc20/protocol'
@@ -20,10 +20,10 @@ import type { Senders, SenderTerms } from './chain-side.js'
 import { createFeesSide, type FeesSide } from './fees.js'
 import { createFinalization, type Finalization } from './finalization.js'
 import { createFollowing, type Following } from './following.js'
-import type { BackParts, Parts } from './parts.js'
+import type { LeasedParts, Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
 
-export type Back = {
+export type LeasedSide = {
   readonly senders: Senders
   readonly burns: Burns
   readonly finalization: Finalization
@@ -33,7 +33,7 @@ export type Back = {
    * Takes up what the last holder of the leases left, before anything new is signed. The ledger may be an older copy that
    * was accepted: then the chain may know more transactions than it.
    */
-  resume(ledger: { readonly isAccepted: boolean }): Promise<void>
+  resume(ledger: { readonly isCopy: boolean }): Promise<void>
   startLoops(): void
   /** Stops retries and loops. Resolves when nothing is under way. */
   drain(): Promise<void>
@@ -41,7 +41,7 @@ export type Back = {
   close(): void
 }
 
-/** What this daemon may do at present. Without a lease its back only proves for others, and tells how things stand. */
+/** What this daemon may do at present. Without a lease it only proves for others, and tells how things stand. */
 export type HeldLeases = {
   /** Sends from its account. */
   readonly send?: Lease | undefined
@@ -49,12 +49,12 @@ export type HeldLeases = {
   readonly work?: Lease | undefined
 }
 
-export async function createBack(
+export async function createLeasedSide(
   front: Parts,
   { examine, payerWaits }: Pick<PaymentFlow, 'examine' | 'payerWaits'>,
   news: News,
   { send, work }: HeldLeases,
-): Promise<Back> {
+): Promise<LeasedSide> {
   const { storage, chainSide, profile, clock } = front
   const isShared = storage.shared !== undefined
   const report = front.telemetry.log
@@ -62,8 +62,8 @@ export async function createBack(
   const { ledger } = sendStorage
   const recordEmpty: SenderTerms['recordEmpty'] = (transaction) => ledger.recordSigned(transaction, [])
   const senders = chainSide.openSenders({ isShared, recordEmpty })
-  const sending: BackParts = { ...front, storage: sendStorage, senders }
-  const working: BackParts = {
+  const sending: LeasedParts = { ...front, storage: sendStorage, senders }
+  const working: LeasedParts = {
     ...sending,
     storage: send && work ? { ...storage, ...storage.under([send, work]) } : sendStorage,
   }
@@ -92,9 +92,9 @@ export async function createBack(
     following,
     fees,
 
-    async resume({ isAccepted }) {
+    async resume({ isCopy }) {
       const worker = work && minter
-      await assertAccountsKnown({ storage: sendStorage, relayer, isShared, minter: worker, isAccepted })
+      await assertAccountsKnown({ storage: sendStorage, relayer, isShared, minter: worker, isCopy })
       const account = isShared ? relayer.address : undefined
       const left = await createResume({ ledger, burns, examine, report, account })
       // Also without the work: what the relayer has signed keeps its txNonce.
@@ -130,8 +130,8 @@ export async function createBack(
 
 /** Takes up what other daemons claimed, or left behind. Gives the way to stop. */
 function startShared(
-  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: BackParts,
-  deps: Pick<Back, 'burns'> &
+  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: LeasedParts,
+  deps: Pick<LeasedSide, 'burns'> &
     Pick<PaymentFlow, 'examine'> & { readonly news: News; readonly isWorking: boolean },
 ): () => Promise<unknown> {
   const { rpc, chain } = chainSide
@@ -156,7 +156,7 @@ function startShared(
 }
 
 function wireBurner(
-  { config, chainSide, senders: { relayer }, storage: { ledger }, clock, telemetry }: BackParts,
+  { config, chainSide, senders: { relayer }, storage: { ledger }, clock, telemetry }: LeasedParts,
   closing: AbortSignal,
 ): Burner {
   const { rpc, chain, deployment } = chainSide

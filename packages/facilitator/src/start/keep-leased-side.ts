@@ -1,6 +1,6 @@
 /**
- * Keeps the back of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
- * it down: the back is made anew with what is held. One without a lease proves for others, and tells how things stand.
+ * Keeps the leased side of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
+ * it down: it is made again with what is held. One without a lease proves for others, and tells how things stand.
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
@@ -8,13 +8,13 @@ import type { Clock } from '../payment/ports.js'
 import type { Lease, Leases } from '../store/lease.js'
 import { sendLease } from '../store/steps/sender-leases.js'
 import type { Log } from '../telemetry/events.js'
-import type { Back, HeldLeases } from './back.js'
+import type { HeldLeases, LeasedSide } from './leased-side.js'
 
 /** Of everything that one daemon at a time does for a ledger. */
 export const workLease = 'work'
 
-export type BackKeeper = {
-  current(): Back
+export type LeasedSideKeeper = {
+  current(): LeasedSide
   /** Whether this daemon sends burns. */
   isSending(): boolean
   /** Whether this daemon follows, mints and sweeps. */
@@ -27,11 +27,11 @@ export type BackKeeper = {
 
 type Held = { -readonly [Name in keyof HeldLeases]: HeldLeases[Name] }
 
-export async function keepBack(deps: {
+export async function keepLeasedSide(deps: {
   readonly leases: Leases
   /** The account that sends burns here. */
   readonly account: Address
-  readonly make: (held: HeldLeases) => Promise<Back>
+  readonly make: (held: HeldLeases) => Promise<LeasedSide>
   /** The ledger must be put right before anything else, which only the one that works may do. */
   readonly isCopy: boolean
   /** The same, found out later. */
@@ -40,12 +40,12 @@ export async function keepBack(deps: {
   readonly acceptCopy: (work: Lease) => Promise<void>
   readonly clock: Clock
   readonly log: Log
-}): Promise<BackKeeper> {
+}): Promise<LeasedSideKeeper> {
   const { leases, make, clock, log } = deps
   const closing = new AbortController()
-  /** The leases that the back of the moment has. */
+  /** The leases that the side of the moment has. */
   let held: Held = {}
-  /** The back of the moment was put away, or never begun, because the one after it could not be taken up. */
+  /** The side of the moment was put away, or never begun, because the one after it could not be taken up. */
   let isBroken = false
   const takeMore = createTakeMore(leases, deps.account)
 
@@ -61,8 +61,8 @@ export async function keepBack(deps: {
 
   held = deps.isCopy ? await takeAll() : await takeMore(held)
   if (deps.isCopy && held.work) await deps.acceptCopy(held.work)
-  let back = await make(held)
-  if (held.send) await back.resume({ isAccepted: deps.isCopy })
+  let side = await make(held)
+  if (held.send) await side.resume({ isCopy: deps.isCopy })
 
   function tell(before: Held): void {
     const { send, work } = held
@@ -72,18 +72,18 @@ export async function keepBack(deps: {
     if (before.work?.lost.aborted) log({ event: 'work.lost' })
   }
 
-  /** Puts the back of the moment away, and goes on with one that has these leases. */
-  async function change(next: Held, isAccepted: boolean): Promise<void> {
-    const before = { back, held }
+  /** Puts the side of the moment away, and goes on with one that has these leases. */
+  async function change(next: Held, isCopy: boolean): Promise<void> {
+    const before = { side, held }
     held = {}
     // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
-    before.back.close()
-    void before.back.drain().catch((err) => log({ event: 'work.failed', err }))
-    back = await make(next)
-    if (next.send) await back.resume({ isAccepted })
+    before.side.close()
+    void before.side.drain().catch((err) => log({ event: 'work.failed', err }))
+    side = await make(next)
+    if (next.send) await side.resume({ isCopy })
     held = next
     isBroken = false
-    back.startLoops()
+    side.startLoops()
     tell(before.held)
   }
 
@@ -111,22 +111,22 @@ export async function keepBack(deps: {
 
   let keeping: Promise<void> | undefined
   return {
-    current: () => back,
+    current: () => side,
     isSending: () => held.send !== undefined,
     isWorking: () => held.work !== undefined,
     start() {
-      back.startLoops()
+      side.startLoops()
       tell({})
       if (leases.holder !== undefined) keeping = keep()
     },
     async drain() {
       closing.abort()
       await keeping
-      await back.drain()
+      await side.drain()
     },
     async close() {
       closing.abort()
-      back.close()
+      side.close()
       await Promise.allSettled([held.work?.release(), held.send?.release()])
     },
   }
@@ -147,4 +147,4 @@ function createTakeMore(leases: Leases, account: Address): (before: Held) => Pro
 }
 
 export const inUse = (): SvcError =>
-  new SvcError('journal_locked', 'storage.url: other daemons use this ledger; stop them first')
+  new SvcError('ledger_locked', 'storage.url: other daemons use this ledger; stop them first')
