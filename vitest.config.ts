@@ -8,7 +8,7 @@ const batchTests = ['contracts/test/batch-proofs.test.ts', 'test/batch/*.test.ts
 const engineTests = ['packages/devnet/src/**/*.chain.test.ts', 'contracts/test/solidity.test.ts']
 
 /**
- * Files share what they import, because loading viem, snarkjs and fastify anew for every file takes longer than many of
+ * Files share what they import, because loading viem, snarkjs and fastify again for every file takes longer than many of
  * the files. Built workspaces are loaded by Node itself, as every other dependency.
  */
 const common = {
@@ -108,7 +108,7 @@ export default defineConfig({
           // The store's own tests once more, on a server.
           globalSetup: './test/support/postgres-project.ts',
           include: [
-            'packages/facilitator/src/store/{ports,postgres}/*.test.ts',
+            'packages/facilitator/src/store/{adapters,postgres}/*.test.ts',
             'packages/facilitator/src/history/answers.test.ts',
           ],
         },

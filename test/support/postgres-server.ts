@@ -32,7 +32,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const run = (statements: string, database = 'postgres') => runStatements(url(database), statements)
   let server = await launch()
   const signal = (name: NodeJS.Signals) => {
-    // The parent first: it would start a child anew that looks dead.
+    // The parent first: it would start a child again that looks dead.
     server.kill(name)
     for (const pid of childrenOf(server.pid ?? 0)) {
       try {

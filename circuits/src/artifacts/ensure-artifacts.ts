@@ -105,7 +105,7 @@ async function hasAll(target: string, names: readonly CircuitName[]): Promise<bo
   }
 }
 
-/** Makes a set anew. */
+/** Makes a set again. */
 async function makeSet(
   target: string,
   work: string,

@@ -83,7 +83,7 @@ export async function deployZerc20(chain: Chain, keys: Keys, powBits: number) {
   return onContracts(chain, contracts)
 }
 
-/** Replaces the verifier by a new one that counts on from it. Roots are proved anew there. */
+/** Replaces the verifier by a new one that counts on from it. Roots are proved again there. */
 export async function succeed(
   chain: Chain,
   { token, verifier, hub, proofVerifiers }: Contracts,

@@ -10,7 +10,7 @@ import type { MintStep } from '../src/payment/finalize/round.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
 import type { PaymentEvent } from '../src/payment/report.js'
-import { createMintSchedule } from '../src/store/ports/schedule.js'
+import { createMintSchedule } from '../src/store/adapters/schedule.js'
 import {
   addressOf,
   burnOf,

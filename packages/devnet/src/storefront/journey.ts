@@ -74,7 +74,7 @@ function toJourney({ payment, timeline }: Told, transfers: number | undefined): 
       { ...at(finalizedAt), ...(mintTransaction && { transaction: mintTransaction }) },
     ],
   ]
-  // What comes later happened only because of what comes before, also where a daemon that started anew has forgotten it.
+  // What comes later happened only because of what comes before, also where a daemon that was restarted has forgotten it.
   const done = reached.findLastIndex(([, isDone]) => isDone) + 1
   const goesOn = transfers !== undefined || done < 2
   const steps = reached.map(([name, , facts], index): [StepName, Step] => [

@@ -38,10 +38,10 @@ import { createMintSender } from '../../src/sending/relayer/mint-sender.js'
 import { createRelayer } from '../../src/sending/relayer/relayer.js'
 import { keepLeasedSide, type LeasedSideKeeper } from '../../src/start/keep-leased-side.js'
 import type { HeldLeases, LeasedSide } from '../../src/start/leased-side.js'
-import { createIssuedStore } from '../../src/store/ports/issued.js'
-import { createStoreLedger } from '../../src/store/ports/ledger.js'
-import { createStoreBooks } from '../../src/store/ports/operator-questions.js'
-import { createMintSchedule } from '../../src/store/ports/schedule.js'
+import { createIssuedStore } from '../../src/store/adapters/issued.js'
+import { createStoreLedger } from '../../src/store/adapters/ledger.js'
+import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
+import { createMintSchedule } from '../../src/store/adapters/schedule.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
 import { type Store, under } from '../../src/store/store.js'
 import type { Log } from '../../src/telemetry/events.js'
@@ -54,7 +54,7 @@ const treasury = `0x${'a4'.repeat(20)}` as Address
 
 const deployment: Deployment = { chainId, token, tokenName: 'T', treasury, helper }
 
-/** What an operator configures, drawn anew for each seed. */
+/** What an operator configures, drawn for each seed. */
 export type Terms = {
   readonly confirmations: number
   readonly finalizeConfirmations: number
@@ -205,7 +205,7 @@ function wireFlow(
   }
 }
 
-/** What one daemon at a time does, made anew for each lease. */
+/** What one daemon at a time does, made again for each lease. */
 function wireBack(
   front: Parts,
   { examine, payerWaits }: Pick<ReturnType<typeof wireFlow>, 'examine' | 'payerWaits'>,

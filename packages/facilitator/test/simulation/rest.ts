@@ -1,6 +1,6 @@
 /** Whether everything has come to its end: nothing is under way, and chain and ledger tell the same of every purchase. */
 import type { Books } from '../../src/payment/books.js'
-import { interrupted } from '../../src/store/ports/flow-questions.js'
+import { interrupted } from '../../src/store/adapters/flow-questions.js'
 import type { Chain } from './chain.js'
 import type { Database } from './database.js'
 import type { Purchase, Rules } from './rules.js'

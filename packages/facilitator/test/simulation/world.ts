@@ -1,6 +1,6 @@
 /** One simulated history from one seed: payers come, everything breaks, then all is quiet, and the books must be right. */
 import type { Address } from '@svc-zerc20/protocol'
-import { createStoreBooks } from '../../src/store/ports/operator-questions.js'
+import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
 import type { Hints } from '../../src/store/store.js'
 import type { Log } from '../../src/telemetry/events.js'

@@ -46,7 +46,7 @@ export function concernsOf(status: Status): Concern[] {
   const { payments, mints, fees, journal, history } = status
   const found: (Concern | false | undefined)[] = [
     ...status.problems.map(({ part, problem }) =>
-      bad(`${part}: ${problem}`, 'No payments are taken until this is mended.', 'health'),
+      bad(`${part}: ${problem}`, 'No payments are taken until this is put right.', 'health'),
     ),
     journal?.failed &&
       bad('The disk refuses the journal.', 'Make room, or replace the disk. Nothing is lost.', 'health'),

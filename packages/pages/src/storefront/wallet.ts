@@ -80,7 +80,7 @@ function confirm(what: string, lines: readonly string[]): Promise<boolean> {
       el('button', { type: 'button', class: 'second', click: choose('') }, 'Decline'),
     ),
   ) as HTMLDialogElement
-  // Not into the body: a page may draw that anew at any time.
+  // Not into the body: a page may draw that again at any time.
   document.documentElement.append(dialog)
   dialog.showModal()
   return new Promise((resolve) => {

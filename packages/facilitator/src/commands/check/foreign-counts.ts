@@ -7,7 +7,7 @@ import { limits } from '../../config/limits.js'
 import type { Epoch, EpochLeaf } from '../../payment/epochs/epoch.js'
 import { findForeignCount } from '../../payment/epochs/others.js'
 import { createRecipientHashes } from '../../proving/burn-secrets.js'
-import { epochsUnderWay, paymentsOfEpoch } from '../../store/ports/operator-questions.js'
+import { epochsUnderWay, paymentsOfEpoch } from '../../store/adapters/operator-questions.js'
 import type { Step } from '../../store/sql.js'
 import type { KeyAddresses } from './fee.js'
 

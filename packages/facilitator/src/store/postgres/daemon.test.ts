@@ -7,7 +7,7 @@ import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
-import type { Fleet } from '../ports/fleet.js'
+import type { Fleet } from '../adapters/fleet.js'
 
 describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
   let server: PostgresServer

@@ -17,7 +17,7 @@ import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf, type ChallengeOffer } from '../../../test/payment.js'
 import { stepSettings } from '../../../test/store.js'
 import type { ProofJob, ProofJobs } from '../../payment/finalize/proof-jobs.js'
-import { createProofJobs } from '../ports/proof-jobs.js'
+import { createProofJobs } from '../adapters/proof-jobs.js'
 import { openPostgres } from './open-postgres.js'
 
 const root = { size: 9n, root: 2n ** 200n, isPaused: false }

@@ -2,7 +2,7 @@
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import { systemRandom } from '../../system.js'
-import type { Shared } from '../ports/shared.js'
+import type { Shared } from '../adapters/shared.js'
 import { connectAside, type Database } from './client.js'
 import { createCounts } from './counts.js'
 import { createSharedPayerWaits } from './payer-waits.js'
