@@ -1,4 +1,5 @@
 /** Amounts, times and names as people read them. What is exact is on hover. */
+import { type CsvCell, csvLine } from '@svc-zerc20/protocol'
 import { el } from './dom.js'
 import { nowMs } from './system-clock.js'
 
@@ -129,15 +130,8 @@ export const hash = (hex: string | undefined): HTMLElement =>
     ? nothing()
     : el('code', { title: hex }, hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : hex)
 
-/** A cell of a CSV file. A text that a spreadsheet would take for a formula is quoted as a text. */
-function csvCell(value: unknown): string {
-  const text = value === undefined || value === null ? '' : String(value)
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-export const csv = (head: readonly string[], rows: readonly (readonly unknown[])[]): string =>
-  [head, ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n')
+export const csv = (head: readonly string[], rows: readonly (readonly CsvCell[])[]): string =>
+  [head, ...rows].map(csvLine).join('')
 
 /** Hands the reader a file. */
 export function download(name: string, type: string, content: BlobPart): void {

@@ -125,7 +125,7 @@ async function attachHistory(
 }
 
 /**
- * Goes on with a restored backup, or with files that the operator accepts although they may be older than what happened.
+ * Goes on with a restored backup, or with a ledger that the operator accepts although it may be older than what happened.
  * Asks the chain how far the doubt reaches: a burn up to its newest block may have been granted behind the copy.
  */
 export async function acceptCopy(

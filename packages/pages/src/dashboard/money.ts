@@ -23,7 +23,7 @@ export async function exportMints(admin: Admin): Promise<string> {
       'batch',
     ],
     all.map(({ at, challengeNonce, burn, burned, fee, transaction, minted, batch }) => [
-      ...[utcOf(at), challengeNonce, burn, burned, fee, transaction, minted, batch],
+      ...[utcOf(at), challengeNonce, burn, burned, fee, transaction, minted, `${batch}`],
     ]),
   )
 }
