@@ -79,7 +79,7 @@ describe('a start', () => {
 
   it('on an old copy of the whole folder is refused by the transactions of the relayer, unless it is meant', async () => {
     copyAll(older, folder())
-    await refused('transactions that the journal does not know')
+    await refused('transactions that the ledger does not know')
     await net.restart({ args: ['--accept-copy'] })
     await net.stop()
     // After that the copy is the accepted journal.

@@ -48,7 +48,7 @@ describe('a last line that a newer version wrote', () => {
 
 describe('a journal of another SVC_TREASURY_PK', () => {
   const other = { SVC_TREASURY_PK: generatePrivateKey() }
-  const words = 'fail SVC_TREASURY_PK: is not the key that the addresses of the journal derive from'
+  const words = 'fail SVC_TREASURY_PK: is not the key that the addresses of the ledger derive from'
   const fingerprint = () => Object(net.records().find(({ event }) => event === 'ledger_bound')?.binding).seed
 
   it('is refused by its fingerprint, which is short and not the key', async () => {

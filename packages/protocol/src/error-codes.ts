@@ -54,7 +54,7 @@ export const errorCodes = {
     reason: 'storage_unavailable',
   },
   ledger_locked: { means: 'Another daemon uses the ledger.' },
-  ledger_corrupt: { means: 'The journal or its database is damaged.', exit: 'mistake' },
+  ledger_corrupt: { means: 'The ledger is damaged: its journal, or its database.', exit: 'mistake' },
   ledger_newer: { means: 'The ledger was written by another version.', exit: 'mistake' },
   ledger_unusable: { means: 'The files of the ledger cannot be used where they are.', exit: 'mistake' },
   ledger_old: {

@@ -291,7 +291,7 @@ export const reasons = {
   storage_unavailable: {
     retry: 'same_payload',
     status: 503,
-    help: 'The facilitator cannot write its journal right now; nothing was changed.',
+    help: 'The facilitator cannot write its ledger right now; nothing was changed.',
   },
   chain_unavailable: {
     retry: 'same_payload',

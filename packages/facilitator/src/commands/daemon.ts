@@ -29,7 +29,7 @@ export function addCheck(program: Command, { env }: Shell): void {
   addConfigured(
     program,
     'check',
-    'find every problem of configuration, keys, chain, contracts and journal; starts nothing',
+    'find every problem of configuration, keys, chain, contracts and ledger; starts nothing',
     checkHelp,
     examples(
       'svc-facilitator check --config facilitator.toml',
@@ -140,7 +140,7 @@ function complain(findings: readonly Finding[]): void {
   for (const finding of findings) process.stderr.write(`${format(finding)}\n`)
 }
 
-/** A part that does not close, as a ledger whose disk hangs, ends with the process. The journal survives any kill. */
+/** A part that does not close, as a ledger whose disk hangs, ends with the process. The ledger survives any kill. */
 async function stop(
   facilitator: Facilitator,
   graceMs: number,

@@ -35,7 +35,7 @@ Environment (keys are never read from the file):
 
 export const acceptCopyOption = [
   '--accept-copy',
-  'go on with a journal that is not the newest, or whose relayer key was used elsewhere',
+  'go on with a ledger that is not the newest, or whose relayer key was used elsewhere',
   false,
 ] as const
 

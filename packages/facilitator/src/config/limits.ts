@@ -241,7 +241,7 @@ export const limits = {
   /** Gas limits of a sweep, which is one transfer, and of a distribution, which is two. Unused gas is not paid. */
   sweepGas: 300_000n,
   distributionGas: 500_000n,
-  /** Payments in one sweep: its journal record has a nonce of each. */
+  /** Payments in one sweep: its record in the ledger has a nonce of each. */
   paymentsPerSweepMax: 1_000,
   /** How often fees are looked at, and first and longest pause after a failure. */
   sweepPollMs: 10_000,

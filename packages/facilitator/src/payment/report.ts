@@ -133,7 +133,7 @@ export const paymentEvents = {
   }),
   'batch.foreign': error(
     'Another account counts burns of our epoch, so that another facilitator runs with this ledger id: perhaps a ' +
-      'copy of the journal. The larger of two sums is minted and the smaller one is lost. Stop one of them.',
+      'copy of the ledger. The larger of two sums is minted and the smaller one is lost. Stop one of them.',
     {
       epoch: field<number>('the second at which the epoch began'),
       value: field<bigint>('base units beyond our burns, or what the other account came to'),
@@ -143,14 +143,14 @@ export const paymentEvents = {
   'payment.finalized': info('The provider has the money: the mint is finalize.confirmations blocks deep.', {
     challengeNonce: linkedNonce,
   }),
-  'fees.sweep_signed': info('The transfer of a sweep is signed and in the journal. It is sent now.', sweep),
+  'fees.sweep_signed': info('The transfer of a sweep is signed and in the ledger. It is sent now.', sweep),
   'fees.sweep_resumed': info(
     'A sweep that had not ended is taken up again: the same bytes are sent.',
     sweptFees,
   ),
   'fees.swept': info('A sweep is finalize.confirmations blocks deep: its recipient has the fees.', sweep),
   'fees.transfer_found': warn(
-    'The treasury had sent tokens to the recipient of fees, by hand or by a sweep that the journal does not know. ' +
+    'The treasury had sent tokens to the recipient of fees, by hand or by a sweep that the ledger does not know. ' +
       'The transfer counts as a sweep of the oldest fees, so that none is paid twice.',
     sweep,
   ),

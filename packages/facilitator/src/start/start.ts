@@ -30,7 +30,7 @@ export type StartOptions = {
   readonly log: LogWriter
   readonly clock?: Clock
   readonly random?: { bytes(length: number): Uint8Array }
-  /** Goes on with a journal that looks like an old copy. */
+  /** Goes on with a ledger that looks like an old copy. */
   readonly isCopyAccepted?: boolean
 }
 

@@ -64,7 +64,7 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     keepSigned: { blocks: settlement.reorg_watch_blocks },
     isThreaded: true,
     isCopyAccepted: deps.isCopyAccepted === true,
-    onFailure: (err) => log({ event: 'journal.failed', err }),
+    onFailure: (err) => log({ event: 'ledger.failed', err }),
     limits,
   })
   const { lines, tornBytes } = storage.store.report
@@ -135,5 +135,5 @@ export async function acceptCopy(
 ): Promise<void> {
   const head = await readHead(rpc)
   await store.change('acceptCopy', Number(head))
-  log({ event: 'journal.copy_accepted', block: `${head}` })
+  log({ event: 'ledger.copy_accepted', block: `${head}` })
 }

@@ -36,7 +36,7 @@ function setup() {
   return { start, sign }
 }
 
-describe('transactions that the journal does not know', () => {
+describe('transactions that the ledger does not know', () => {
   it('stop a start, of the relayer and of the minter, unless the operator accepts the journal', async () => {
     const { start } = setup()
     await start({ relayer: 3, minter: 5 })

@@ -233,7 +233,7 @@ export function assertSameSeed(known: Partial<Binding>, seed: string): void {
   if (known.seed === undefined || known.seed === seed) return
   throw new SvcError(
     'seed_mismatch',
-    'SVC_TREASURY_PK: is not the key that the addresses of the journal derive from, so nothing that was paid to them ' +
+    'SVC_TREASURY_PK: is not the key that the addresses of the ledger derive from, so nothing that was paid to them ' +
       'could be minted. Put the old key back; a new key needs a journal of its own (settlement.journal)',
   )
 }

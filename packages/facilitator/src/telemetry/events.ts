@@ -126,8 +126,11 @@ export const logEvents = {
     'A crash tore the last lines of the journal. They were dropped, because nobody had been told of them.',
     { bytes: field<number>('how many were dropped') },
   ),
-  'journal.failed': error('The disk refused a record. Waiting callers got storage_unavailable.', { err }),
-  'journal.copy_accepted': warn(
+  'ledger.failed': error(
+    'The disk or the database refused a record. Waiting callers got storage_unavailable.',
+    { err },
+  ),
+  'ledger.copy_accepted': warn(
     'The ledger is a restored backup, or files that were accepted with --accept-copy. What happened behind it ' +
       'is not in it: ready addresses were dropped, and burns up to this block that it does not know buy nothing and ' +
       'are minted. Run `svc-facilitator recover`, then `svc-facilitator audit`.',

@@ -86,7 +86,7 @@ export async function runLedger(
     config: configOf(parties, journal, plan.database),
     clock,
     log(event) {
-      if (event.event === 'journal.failed') throw event.err
+      if (event.event === 'ledger.failed') throw event.err
     },
     seed: parties.seed,
     history: { path: join(dirname(journal), 'history.jsonl') },

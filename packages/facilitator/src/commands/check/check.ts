@@ -119,7 +119,7 @@ const openRpc = ({ network: { rpc_url: url } }: PartialConfig): JsonRpc | undefi
     ? undefined
     : createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
 
-/** The accounts whose transactions the journal must know. */
+/** The accounts whose transactions the ledger must know. */
 function accountsOf(view: ChainView, { relayer, minter }: NonNullable<KeyAddresses>): JournalAccounts {
   const accountAt = (address: Address) => ({
     address,

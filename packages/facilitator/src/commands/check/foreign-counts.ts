@@ -1,4 +1,4 @@
-/** Looks on the chain for counts of our epochs by accounts that are not ours: another facilitator with our journal. */
+/** Looks on the chain for counts of our epochs by accounts that are not ours: another facilitator with our ledger. */
 import type { JsonRpc } from '@svc-zerc20/evm'
 import { createBatchCounts } from '../../chain/batch-counts.js'
 import type { PartialConfig } from '../../config/config.js'
@@ -52,7 +52,7 @@ export async function probeForeignCounts(
     if (!other) continue
     const message =
       `the account ${other.submitter} counted ${other.counted} base units of the epoch of ` +
-      `${new Date(epoch.start * 1000).toISOString()}, and this journal does not explain them: a copy of it runs ` +
+      `${new Date(epoch.start * 1000).toISOString()}, and this ledger does not explain them: a copy of it runs ` +
       'elsewhere, and the smaller of two sums is lost; stop one of the two, then see foreign_mint in ' +
       'docs/concepts/finalization.md'
     findings.push(warn('settlement.journal', message))

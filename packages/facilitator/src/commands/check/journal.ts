@@ -20,9 +20,9 @@ export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', Send
 export type JournalFacts = {
   /** The fingerprint of the seed of the treasury key. Absent when there is no readable key. */
   readonly seed?: string | undefined
-  /** The accounts whose transactions the journal must know. */
+  /** The accounts whose transactions the ledger must know. */
   readonly accounts?: JournalAccounts
-  /** Looks on the chain for counts of the journal's epochs that the journal does not explain. */
+  /** Looks on the chain for counts of the ledger's epochs that the ledger does not explain. */
   readonly foreignCounts?: (epochs: readonly EpochBurns[]) => Promise<Finding[]>
 }
 

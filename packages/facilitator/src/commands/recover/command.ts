@@ -7,8 +7,8 @@ import { checked } from '../daemon.js'
 import { acceptCopyOption, addConfigured, environmentHelp, examples, type Shell, say } from '../shell.js'
 
 const recoverHelp = `
-Needs the journal, so stop the daemon first. It looks at the helper's events, which also tell of payments that no journal
-knows any more, and at the addresses of the nonces that it is given. What is missing in the journal is put on record, and
+Needs the ledger, so stop the daemon first. It looks at the helper's events, which also tell of payments that no ledger
+knows any more, and at the addresses of the nonces that it is given. What is missing in the ledger is put on record, and
 the daemon mints it once it is started: this command sends nothing. It may be killed and run again at any time. Progress
 goes to standard error, the burns to standard output.
 
@@ -16,13 +16,13 @@ Exit codes:
   ${exitCodes.ok}   every burn that was found is on record
   ${exitCodes.mistake}   a mistake in configuration, environment or command line, or a burn that our own relayer sent and whose address
      does not derive from them; fix it first
-  ${exitCodes.tryAgain}  nothing to fix here: the journal is in use, or the RPC is down`
+  ${exitCodes.tryAgain}  nothing to fix here: the ledger is in use, or the RPC is down`
 
 export function addRecover(program: Command, shell: Shell): void {
   addConfigured(
     program,
     'recover',
-    'put burns on record that the chain has and the journal lost; the daemon mints them',
+    'put burns on record that the chain has and the ledger lost; the daemon mints them',
     examples(
       'svc-facilitator recover --config facilitator.toml',
       'svc-facilitator recover --config facilitator.toml --json > burns.json',

@@ -157,7 +157,7 @@ describe('svc-facilitator recover', () => {
     // The relayer has minted with another journal since, so the operator must confirm this journal.
     const refused = await recover(writeConfig('kept.jsonl'))
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('transactions that the journal does not know')
+    expect(refused.stderr).toContain('transactions that the ledger does not know')
     const checked = await runCommand(['check', '--config', writeConfig('kept.jsonl')], env)
     expect([checked.code, checked.stdout]).toEqual([
       1,
@@ -171,7 +171,7 @@ describe('svc-facilitator recover', () => {
 
   it('fault 27: transfers behind a restored backup are found by the addresses that it knows, without a nonce', async () => {
     const { code, report, stderr } = await recover(writeConfig('backup.jsonl'))
-    expect(stderr).toContain('journal.copy_accepted')
+    expect(stderr).toContain('ledger.copy_accepted')
     expect([code, report]).toMatchObject([0, { found: 0 }])
     expect(await mint('backup.jsonl', first, second, late)).toBe('open')
     expect(await balanceOfProvider()).toBe(3500n)

@@ -34,7 +34,7 @@ export type RecoverOptions = {
   readonly config: Config
   readonly secrets: Secrets
   readonly log: LogWriter
-  /** Goes on with a journal that is not the newest. */
+  /** Goes on with a ledger that is not the newest. */
   readonly isCopyAccepted: boolean
   /** Challenge nonces of self-transfers whose records are lost. */
   readonly nonces: readonly ChallengeNonce[]

@@ -42,7 +42,7 @@ the new tables would break them; the dry run says which. A database with newer t
 Exit codes:
   ${exitCodes.ok}   the tables have the newest version, or would have
   ${exitCodes.mistake}   the tables are newer, or a mistake in the configuration
-  ${exitCodes.tryAgain}  the journal is in use, or the database cannot be reached`
+  ${exitCodes.tryAgain}  the ledger is in use, or the database cannot be reached`
 
 export function addMigrate(program: Command, { env }: Shell): void {
   const description = 'bring the tables of the ledger to the version of this program'

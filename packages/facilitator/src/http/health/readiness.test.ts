@@ -37,9 +37,9 @@ describe('readiness', () => {
     ['an empty pool', judgeAddresses(0), ['addresses']],
     ['a pool with one', judgeAddresses(1), []],
     ['a good journal', judgeJournal(journal), []],
-    ['a failed journal', judgeJournal({ ...journal, hasFailed: true }), ['journal']],
-    ['a journal that is gone', judgeJournal({ ...journal, isLost: true, hasFailed: true }), ['journal']],
-    ['a disk that is nearly full', judgeJournal({ ...journal, freeBytes: 99 }), ['journal']],
+    ['a failed journal', judgeJournal({ ...journal, hasFailed: true }), ['ledger']],
+    ['a journal that is gone', judgeJournal({ ...journal, isLost: true, hasFailed: true }), ['ledger']],
+    ['a disk that is nearly full', judgeJournal({ ...journal, freeBytes: 99 }), ['ledger']],
     ['a disk that does not tell', judgeJournal({ ...journal, freeBytes: undefined }), []],
   ] as const)('names the part for %s', (_, problems, parts) => {
     expect(problems.map(({ part }) => part)).toEqual(parts)
@@ -51,6 +51,6 @@ describe('readiness', () => {
       () => judgeAddresses(1),
       () => judgeJournal({ ...journal, hasFailed: true }),
     ])
-    expect(problems.map(({ part }) => part)).toEqual(['chain', 'journal'])
+    expect(problems.map(({ part }) => part)).toEqual(['chain', 'ledger'])
   })
 })

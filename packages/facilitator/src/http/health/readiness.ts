@@ -5,7 +5,7 @@
 import type { ChainView } from '../../chain/probe.js'
 
 export type ReadinessProblem = {
-  readonly part: 'chain' | 'clock' | 'relayer' | 'addresses' | 'journal'
+  readonly part: 'chain' | 'clock' | 'relayer' | 'addresses' | 'ledger'
   readonly problem: string
 }
 
@@ -60,8 +60,8 @@ export function judgeJournal(facts: {
   readonly freeBytes: number | undefined
   readonly freeBytesMin: number
 }): ReadinessProblem[] {
-  if (facts.isLost) return [{ part: 'journal', problem: 'the journal is gone from its place' }]
-  if (facts.hasFailed) return [{ part: 'journal', problem: 'the journal cannot be written' }]
+  if (facts.isLost) return [{ part: 'ledger', problem: 'the journal is gone from its place' }]
+  if (facts.hasFailed) return [{ part: 'ledger', problem: 'the ledger cannot be written' }]
   const isFull = facts.freeBytes !== undefined && facts.freeBytes < facts.freeBytesMin
-  return isFull ? [{ part: 'journal', problem: 'the disk under the journal is nearly full' }] : []
+  return isFull ? [{ part: 'ledger', problem: 'the disk under the journal is nearly full' }] : []
 }

@@ -17,7 +17,7 @@ const healthAnswer = named('Health', 'The process answers.', z.looseObject({ sta
 
 export const readinessProblems = z.array(
   z.looseObject({
-    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'journal', 'history']),
+    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'ledger', 'history']),
     problem: z.string(),
   }),
 )

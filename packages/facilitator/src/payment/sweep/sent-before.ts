@@ -1,6 +1,6 @@
 /**
  * Looks for money that the treasury sent to a recipient of fees without the ledger's knowledge: by a sweep that a restored
- * copy of the journal does not know, or by hand. Such a transfer counts as a sweep, so that no fee is paid twice.
+ * copy of the ledger does not know, or by hand. Such a transfer counts as a sweep, so that no fee is paid twice.
  */
 import type { Address, BaseUnits } from '@svc-zerc20/protocol'
 import type { Report } from '../report.js'

@@ -89,7 +89,7 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
   }
   const owner = {
     purpose: 'distribution' as const,
-    // The journal must know every transaction of the relayer.
+    // The ledger must know every transaction of the relayer.
     recordSigned: (transaction: SignedTransaction) => ledger.recordDistributionSigned(transaction),
   }
 

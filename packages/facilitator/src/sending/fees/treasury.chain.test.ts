@@ -288,7 +288,7 @@ describe('a treasury that cannot pay', () => {
   })
 })
 
-describe('money that the journal does not know of', () => {
+describe('money that the ledger does not know of', () => {
   it('an old copy of the journal pays no fee twice', async () => {
     const { fees, treasury, sweeper, received, ended, nextRun, count } = await setup()
     await fees.earn(treasury, [5n, 6n])
