@@ -4,7 +4,7 @@
  */
 import { type ChallengeNonce, parseAddress, parseChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { deriveBurn, hexOf, type MinedAddress, type PowPuzzle } from '@svc-zerc20/zk'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import type { AddressTerms } from './address-maker.js'

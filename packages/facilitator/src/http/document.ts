@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made of the declarations of all routes and the schemas in them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { version } from '../package.js'
 import { adminRoutes } from './admin/api.js'
 import { historyRoutes } from './history/api.js'

@@ -11,7 +11,7 @@ import {
   reject,
 } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Refusal, sendRefusal } from './problem.js'
 import { problem } from './schema-parts.js'
 

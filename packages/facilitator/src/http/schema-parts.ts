@@ -1,6 +1,6 @@
 /** Parts that the schemas of both surfaces share: scalars, phases, and how a refusal looks. */
 import { type BaseUnits, parseBaseUnits, type ReasonCode, reasons } from '@svc-zerc20/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from '../config/limits.js'
 
 /** Names of the schemas that the document shares between endpoints. */

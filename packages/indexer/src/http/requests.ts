@@ -1,6 +1,6 @@
 /** Queries and bodies → checked values. An invalid request is answered with 400 and a sentence. */
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from '../limits.js'
 import { RequestError } from './server.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { batchCircuit, type CircuitName, circuitNames, type NeededCircuit } from '../circuit-name.js'
 import type { Hex } from '../hex.js'
 import { treeHeight } from '../merkle-tree.js'

@@ -1,6 +1,6 @@
 /** Calls the administrative surface of a running daemon. */
 import { SvcError } from '@svc-zerc20/protocol'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { limits } from '../../config/limits.js'
 
 export type AdminClient = {

@@ -3,7 +3,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Command } from 'commander'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { readConfigFile } from '../../config/config.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import * as Listen from '../../config/settings.js'

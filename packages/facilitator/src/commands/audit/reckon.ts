@@ -1,5 +1,5 @@
 /** Compares the books with the chain. Pure: facts in, totals and differences out. */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type * as feeSchemas from '../../http/admin/fee-schemas.js'
 import type * as schemas from '../../http/admin/schemas.js'
 

@@ -1,6 +1,6 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Indexer } from '../../chain/indexer.js'
 import type { Page } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'

@@ -1,5 +1,5 @@
 /** The bodies and queries of the fees on the admin surface, named as in the OpenAPI document. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { address, baseUnits, count, named, seconds, tokenLabel, txHash } from '../schema-parts.js'
 
 export const sweepQuery = z.looseObject({

@@ -3,7 +3,7 @@
  * themselves.
  */
 import { type Address, parseChallengeNonce, type TxHash } from '@svc-zerc20/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import { limits } from '../../config/limits.js'
 import { readinessProblems } from '../public/health.js'
 import {

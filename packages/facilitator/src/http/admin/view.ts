@@ -3,7 +3,7 @@
  * what is undefined.
  */
 import { toChecksum } from '@svc-zerc20/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Cursor, MintCursor, RecordedMint } from '../../payment/books.js'
 import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import { phaseAt } from '../../payment/lifecycle.js'

@@ -1,6 +1,6 @@
 /** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
 import { Network, toChecksum } from '@svc-zerc20/protocol'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { guardedRoute } from './door.js'
 import { exportRoutes } from './export.js'
 import { loginRoutes } from './login.js'

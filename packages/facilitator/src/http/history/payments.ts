@@ -1,6 +1,6 @@
 /** Payments of a participant: lists, one payment, totals, and the payer's leave for the provider to see it. */
 import { Network, reject, toChecksum, unixSeconds } from '@svc-zerc20/protocol'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { HistoryPayment } from '../../history/payment.js'
 import type { HistoryFilter } from '../../history/questions.js'
 import { type Bounds, boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'

@@ -1,5 +1,5 @@
 /** The bodies and queries of the history surface, named as in the OpenAPI document. The queries are read with these schemas. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { participantRoles } from '../../config/secrets/history.js'
 import { recordKinds } from '../../history/payment.js'
 import {

@@ -3,7 +3,7 @@
  * Nothing is hidden here: that was done before, in `history/scopes.ts`.
  */
 import { type Address, type CsvCell, csvLine, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import { historyPhases } from '../../history/payment.js'
 import type { SeenBurn, SeenMint, SeenPayment } from '../../history/scopes.js'

@@ -1,5 +1,5 @@
 /** For supervisors and load balancers: is the process alive, can it take payments, what does it speak. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ReadinessProblem } from '../health/readiness.js'
 import { routesOf } from '../route.js'
 import { named } from '../schema-parts.js'

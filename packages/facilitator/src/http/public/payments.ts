@@ -10,7 +10,7 @@ import {
   reject,
 } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Profile, sellerIn } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
 import type { Ledger } from '../../payment/ledger-port.js'
