@@ -41,7 +41,8 @@ const longest = [
   ],
   ...['batch-withdraw.test', 'root.test', 'solidity.test', 'tally.chain.test', 'finalize.chain.test'],
   ...['follow.chain.test', 'root-job.chain.test'],
-  ...['mcp.chain.test', 'main.chain.test', 'prover.test', 'pages/dashboard.test'],
+  ...['mcp.chain.test', 'main.chain.test', 'paid-goods.chain.test', 'pages/dashboard.test', 'paywall.test'],
+  ...['simulation.test', 'prover.test'],
 ]
 
 class SlowestFirst extends BaseSequencer {

@@ -1,12 +1,15 @@
-/** Real proofs against the real verifier. One world for all, because proofs are dear: each test goes on from the last. */
-import { ensureArtifacts } from '@svc-zerc20/circuits'
-import { verifierAbi } from '@svc-zerc20/contracts'
+/**
+ * The root job against the real verifier, with light proofs, which show nothing: that the roots are those of the transfers
+ * is compared at the end. One world for all: each test goes on from the last.
+ */
+import { tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles, minedReceipt, spareAccounts } from '@svc-zerc20/devnet'
 import { createProver, type Prover } from '@svc-zerc20/prover'
-import { readArtifacts } from '@svc-zerc20/zk'
+import { createMemoryNodes, createMerkleTree, readArtifacts, transferLeaf } from '@svc-zerc20/zk'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lightArtifacts } from '../../../../test/support/light-artifacts.js'
 import { until } from '../../../../test/support/until.js'
 import { startWorld, transfers, type World } from '../../test/world.js'
 import type { LogEvent } from '../events.js'
@@ -21,9 +24,11 @@ let prover: Prover
 let folder: string
 let indexer: Indexer
 const events: LogEvent[] = []
+/** The root before the one that a reorg takes back. */
+let provedBefore = 0
 
 beforeAll(async () => {
-  folder = await ensureArtifacts()
+  folder = await lightArtifacts()
   const { manifest } = await readArtifacts(folder)
   world = await startWorld({ proofs: { manifest, rootProvers: [ours.address, theirs.address] } })
   await world.chain.resumeMining()
@@ -96,9 +101,15 @@ describe('the root job', () => {
     await until(() => indexer.status().root_error?.startsWith('verifier_paused'))
     await ownerCalls('deactivateEmergency')
 
-    await until(() => named('root.proving').length > 0)
-    const [pid] = await until(() => (prover.pids().length > 0 ? prover.pids() : undefined))
-    process.kill(pid ?? 0, 'SIGKILL')
+    provedBefore = await proved()
+
+    const [pid = 0] = prover.pids()
+    // So that its proof is not over before it is killed.
+    process.kill(pid, 'SIGSTOP')
+    const begun = named('root.proving').length
+    await world.send(...transfers(1, 50))
+    await until(() => named('root.proving').length > begun)
+    process.kill(pid, 'SIGKILL')
     await until(() => named('root.failed').some(({ code }) => code === 'prover_crashed'))
 
     const leaves = await proved()
@@ -112,8 +123,8 @@ describe('the root job', () => {
     const submittedBefore = named('root.submitted').length
     // The last two blocks hold the reservation and the proof.
     await world.chain.reorg(2)
-    expect(await verifier('latestProvedIndex')).toBe(0)
-    expect(await verifier('latestReservedIndex')).toBe(0)
+    expect(await verifier('latestProvedIndex')).toBe(provedBefore)
+    expect(await verifier('latestReservedIndex')).toBe(provedBefore)
     await proved(submittedBefore)
     expect(named('root.proved')).toHaveLength(proofsBefore)
     expect(named('root.submitted')).toHaveLength(submittedBefore + 1)
@@ -197,5 +208,29 @@ describe('the root job', () => {
     await world.chain.resumeMining()
     expect(await proved()).toBe(193)
     expect(named('root.reserved')).toHaveLength(reserved + 1)
+  })
+
+  test('every root is the one of the transfers so far', async () => {
+    const { token, verifier } = world.deployment
+    const sent = await read().getContractEvents({
+      address: token,
+      abi: tokenAbi,
+      eventName: 'IndexedTransfer',
+      fromBlock: 0n,
+      strict: true,
+    })
+    const tree = createMerkleTree({ store: createMemoryNodes(), size: 0 })
+    tree.append(sent.map(({ args }) => transferLeaf(2, args)))
+    const sizes = named('root.submitted').map(({ newIndex }) => newIndex)
+    expect(sizes.length).toBeGreaterThan(4)
+    for (const size of sizes) {
+      const proved = await read().readContract({
+        address: verifier,
+        abi: verifierAbi,
+        functionName: 'provedTransferRoots',
+        args: [BigInt(size)],
+      })
+      expect(proved).toBe(tree.rootAt(size))
+    }
   })
 })
