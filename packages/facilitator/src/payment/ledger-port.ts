@@ -32,6 +32,25 @@ export type Grant = {
   giveBack(): Promise<void>
 }
 
+/** The grant of a payment that was accepted while a caller here waited for it: nobody else can take it. */
+export type Hold = {
+  /** The burn that paid, to the first one that may be told. */
+  take(ticketed: boolean): Accepted | undefined
+}
+
+/** What the ledger has of a payment that is presented. */
+export type Presented = {
+  readonly payment: Payment | undefined
+  readonly payer?: PayerRecord
+}
+
+/** What the ledger has of a payer. */
+export type PayerRecord = {
+  readonly openClaims: readonly OpenClaim[]
+  /** As in `PayerWaits`. Absent where the ledger knows nothing of it. */
+  readonly waitMs?: number
+}
+
 /** Work that a crash interrupted. */
 export type InterruptedWork = {
   readonly transactions: readonly Interrupted[]
@@ -57,6 +76,8 @@ export type Ledger = {
   issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
   /** Takes the same time for minted and unminted payments: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
+  /** The payment that a payload names, and what is known of its payer, in one round trip. */
+  presented(payload: Payload.Payload): Promise<Presented>
   /** Those of these payments that there are, in any order. */
   findTogether(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
@@ -102,6 +123,14 @@ export type Ledger = {
    * payment, or its claim was released meanwhile: then the burn buys nothing.
    */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
+  /** The same while a caller here waits: its grant is held in the same round trip, where other daemons could take it. */
+  acceptAwaited(
+    nonce: ChallengeNonce,
+    burn: Burn,
+  ): Promise<{
+    readonly outcome: 'accepted' | 'already_accepted' | 'not_claimed'
+    readonly hold?: Hold
+  }>
   /**
    * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
    * accepted again. A used grant stays used.
@@ -144,10 +173,12 @@ export type Ledger = {
   ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
   /**
    * The right to answer for an accepted payment, with the burn that paid it. Waits while another caller holds the
-   * grant, at most `boundMs` (then `held`); `used` once an answer was written.
+   * grant, at most `boundMs` (then `held`); `used` once an answer was written. What was claimed with the ticket of its offer
+   * is granted only to a request with the ticket: everything in a permit payload stands in the calldata of its burn.
    */
   takeGrant(
     nonce: ChallengeNonce,
     boundMs: number,
-  ): Promise<(Grant & { readonly accepted: Accepted }) | 'used' | 'held' | 'not_accepted'>
+    request?: { readonly ticketed: boolean; readonly hold?: Hold | undefined },
+  ): Promise<(Grant & { readonly accepted: Accepted }) | 'used' | 'held' | 'not_accepted' | 'ticket_needed'>
 }

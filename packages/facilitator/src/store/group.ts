@@ -6,8 +6,8 @@ import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/pro
 import { apply, type KeepSigned } from './apply.js'
 import type { LedgerEvent } from './events.js'
 import { type Fence, leaseLost } from './lease.js'
-import type { Rows } from './rows/rows.js'
-import type { Step } from './sql.js'
+import type { Keys, Rows } from './rows/rows.js'
+import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { holdSteps } from './steps/hold-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
@@ -56,10 +56,41 @@ export type Reply = { readonly value: unknown } | { readonly error: unknown }
 
 export type GroupSettings = { readonly steps: StepSettings; readonly keepSigned: KeepSigned }
 
-/** The payments that these requests name, in the order of the requests. */
-export const noncesIn = (requests: readonly Request[]): readonly ChallengeNonce[] => {
-  const isNonce = (arg: unknown): arg is ChallengeNonce => typeof arg === 'string' && arg.length === 66
-  return [...new Set(requests.flatMap(({ args }) => args.flat().filter(isNonce)))]
+type Names<Name extends StepName> = (...args: StepArgs<Name>) => Partial<Keys>
+
+const ofPayment = (nonce: ChallengeNonce) => ({ nonces: [nonce] })
+const ofPayments = (_: unknown, nonces: readonly ChallengeNonce[]) => ({ nonces })
+
+/** The rows that a step is going to look at, as far as its arguments name them. */
+const named: { readonly [Name in StepName]?: Names<Name> } = {
+  claim: (nonce, payload) => ({
+    nonces: [nonce],
+    ...(payload.kind === 'permit' && { payers: [payload.payer] }),
+  }),
+  release: ofPayment,
+  recordSigned: ofPayments,
+  adopt: (nonces) => ({ nonces }),
+  accept: ofPayment,
+  demote: ofPayment,
+  moveBurn: ofPayment,
+  recordMintSigned: ofPayments,
+  finalize: ofPayment,
+  recordLate: ({ nonce }) => ({ nonces: [nonce] }),
+  recordUnmatched: ofPayment,
+  useGrants: (nonces) => ({ nonces }),
+  takeHold: ofPayment,
+  disclose: ofPayment,
+}
+
+/** The rows that these requests name, each once and in the order of the requests. */
+export function keysOf(requests: readonly Request[]): Keys {
+  const keys = requests.map(({ name, args }) =>
+    (named[name] as ((...args: readonly unknown[]) => Partial<Keys>) | undefined)?.(...args),
+  )
+  return {
+    nonces: [...new Set(keys.flatMap((each) => each?.nonces ?? []))],
+    payers: [...new Set(keys.flatMap((each) => each?.payers ?? []))],
+  }
 }
 
 /**
@@ -73,7 +104,7 @@ export function* asOneStep(
     readonly settings: GroupSettings
     readonly rows: Rows
     /** The terms of the leases, and the time, as all daemons of this store know them. */
-    readonly shared?: { readonly terms: Readonly<Record<string, number>>; readonly nowMs: number }
+    readonly shared?: { readonly terms: Readonly<Record<string, number>>; readonly now: Query }
     /** Hears of each event, in order. */
     readonly onEvent?: (at: UnixSeconds, json: string) => void
   },
@@ -100,7 +131,7 @@ export function* asOneStep(
     const now = Math.floor(nowMs / 1000) as UnixSeconds
     const context: StepContext = {
       now,
-      sharedMs: shared?.nowMs ?? nowMs,
+      sharedNow: shared?.now ?? sql`${nowMs}`,
       settings: settings.steps,
       rows,
       record: (event) => record(now, event),

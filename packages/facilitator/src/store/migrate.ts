@@ -42,8 +42,8 @@ export function assertMayWrite(writersFrom: number, known: readonly Migration[])
 export function* create({ tables, inTypes }: Dialect, id: string): Step<void> {
   for (const text of inTypes(tables)) yield { text, values: [] }
   yield sql`
-    INSERT INTO ledger (one, id, schema_version, writers_from, applied, applied_crc, fees, state, record)
-    VALUES (1, ${id}, 1, 1, 0, '', ${unitsColumn(0n)}, 'live', '{}')`
+    INSERT INTO ledger (one, id, schema_version, writers_from, applied, applied_crc, forgotten, fees, state, record)
+    VALUES (1, ${id}, 1, 1, 0, '', 0, ${unitsColumn(0n)}, 'live', '{}')`
 }
 
 /** Changes the tables of an older version, and gives what was done. Throws for a newer one. */

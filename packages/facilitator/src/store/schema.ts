@@ -14,6 +14,8 @@ CREATE TABLE ledger (
   writers_from INT NOT NULL,
   applied INT NOT NULL,
   applied_crc TEXT NOT NULL,
+  -- How often unpaid challenges were forgotten, of which no event tells.
+  forgotten INT NOT NULL,
   -- The fees of all payments that are accepted.
   fees UNITS NOT NULL,
   -- live; copy: a backup, until it is accepted as the ledger; bereft: whole, but its journal was taken away; or where it

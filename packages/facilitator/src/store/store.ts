@@ -8,6 +8,7 @@ import { type Connection, openSqlite } from './engine/sqlite.js'
 
 import type { Request, StepArgs, StepName, StepResult } from './group.js'
 import { type Fence, type Lease, type Leases, ownLeases } from './lease.js'
+import type { ReadRows } from './rows/rows.js'
 import type { Step } from './sql.js'
 import { createWaiting } from './waiting.js'
 
@@ -27,6 +28,11 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   ask<T>(question: Step<T>): Promise<T>
   /** The database lost what this daemon was told, or another one: it must be accepted as a copy before anything else. */
   isOld?(): boolean
+  /**
+   * Takes in what a question saw behind the event with this number, so that the next step need not read it again. Absent
+   * where that costs nothing.
+   */
+  readonly remember?: (applied: number, read: Omit<ReadRows, 'leaves' | 'ledger'>) => void
   /** Hears that another daemon may have changed something. Absent where there can be none. */
   readonly hints?: Hints
   figures(): EngineFigures

@@ -200,7 +200,7 @@ function wireFlow(
       relayMinAmount: 0n,
     }),
     async settle(presented: FacilitatorApi.PresentedPayment) {
-      return settle(presented, await ledger.find(presented.payload.challengeNonce))
+      return settle(presented, await ledger.presented(presented.payload))
     },
   }
 }

@@ -10,7 +10,8 @@ export type Database = ReturnType<typeof openDatabase>
 const sharedTables = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INTEGER NOT NULL, until_ms INTEGER NOT NULL);
 CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL);
-CREATE TABLE hold (nonce BLOB PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL);`
+CREATE TABLE hold (nonce BLOB PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL);
+CREATE TABLE payer_wait (payer BLOB PRIMARY KEY, failures INTEGER NOT NULL, until_ms INTEGER NOT NULL);`
 
 export function openDatabase(deps: {
   readonly settings: GroupSettings
@@ -44,7 +45,7 @@ export function openDatabase(deps: {
             applied,
             settings: deps.settings,
             rows: createRows(),
-            shared: { terms, nowMs: deps.now() },
+            shared: { terms, now: sql`${deps.now()}` },
           }),
         )
         connection.query(sql`UPDATE ledger SET applied = ${group.applied}`)

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:daemons`: whole settles, with their block, of one daemon on SQLite, of one on PostgreSQL and of two on one
- * database, by turns on one chain; then the round trips to the database of a settle alone.
+ * database, by turns on one chain; then the round trips of a settle alone to a database that is `--away-ms` away.
  */
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     'at-once': { type: 'string', default: '256' },
     rounds: { type: 'string', default: '3' },
     alone: { type: 'string', default: '20' },
+    'away-ms': { type: 'string', default: '10' },
   },
 })
 const numberOf = (name: keyof typeof values) => Number(values[name])
@@ -181,7 +182,7 @@ async function bench(): Promise<void> {
   say(`${payments} settles a run, ${atOnce} at once, blocks of a second; load ${loadavg()[0]?.toFixed(1)}`)
 
   const url = new URL(await server.create('alone'))
-  const wire = await openCountedWire(Number(url.port))
+  const wire = await openCountedWire(Number(url.port), numberOf('away-ms'))
   closers.push(() => wire.close())
   url.port = `${wire.port}`
   const alone = await start('PostgreSQL, counted', { config: configOn(url.href) })

@@ -1,4 +1,7 @@
-/** A wire to a PostgreSQL server on loopback that counts round trips: how often a connection begins to wait for an answer. */
+/**
+ * A wire to a PostgreSQL server on loopback that counts round trips: how often a connection begins to wait for an answer. The
+ * server is as far away as is said: an answer that came at once would end a round trip whose statements are still being sent.
+ */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type CountedWire = {
@@ -13,7 +16,7 @@ const asks = /[SQH]/
 /** The server's ends: ready for the next, and the description of a new statement. */
 const answers = /[Zt]/
 
-export async function openCountedWire(targetPort: number): Promise<CountedWire> {
+export async function openCountedWire(targetPort: number, awayMs: number): Promise<CountedWire> {
   const host = '127.0.0.1'
   const sockets = new Set<Socket>()
   let roundTrips = 0
@@ -33,8 +36,11 @@ export async function openCountedWire(targetPort: number): Promise<CountedWire> 
       far.write(bytes)
     })
     far.on('data', (bytes) => {
-      answered(bytes)
-      near.write(bytes)
+      // Timers of one length end in their order.
+      setTimeout(() => {
+        answered(bytes)
+        near.write(bytes)
+      }, awayMs)
     })
     for (const [socket, other] of [
       [near, far],

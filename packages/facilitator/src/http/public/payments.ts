@@ -13,8 +13,7 @@ import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { type Profile, sellerIn } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
-import type { Ledger } from '../../payment/ledger-port.js'
-import type { Payment } from '../../payment/records.js'
+import type { Ledger, Presented } from '../../payment/ledger-port.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
@@ -170,7 +169,7 @@ const paymentStatus = named(
 
 export type PaymentApiDeps = {
   readonly profile: Profile
-  readonly ledger: Pick<Ledger, 'find'>
+  readonly ledger: Pick<Ledger, 'presented'>
   readonly admission: Pick<Admission, 'request' | 'issue' | 'present'>
   readonly lines: Pick<Lines, 'refusalOf' | 'wait'>
   readonly chainId: number
@@ -192,15 +191,15 @@ async function admit(
   if (!profile.acceptsPayments) return reject('profile_unsupported')
   const presented = parse(request.body)
   if (!presented.ok) return (await admission.request(request)) ?? presented
-  const payment = await ledger.find(presented.value.payload.challengeNonce)
-  return (await admission.present(request, payment)) ?? { ...presented, payment }
+  const known = await ledger.presented(presented.value.payload)
+  return (await admission.present(request, known.payment)) ?? { ...presented, known }
 }
 
 /** Whose challenge is claimed is past the line: the payment is under way, whatever else there is to do. */
 const inLine = async <T>(
   kind: 'verify' | 'settle',
   work: () => Promise<T>,
-  payment: Payment | undefined,
+  { payment }: Presented,
   { lines }: PaymentApiDeps,
 ): Promise<Result<T> | Refusal> => (payment?.claim ? accept(await work()) : lines.wait(kind, work))
 
@@ -256,8 +255,8 @@ export const paymentRoutes = [
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parsePaymentRequest, deps)
       if (!presented.ok) return presented
-      const { value, payment } = presented
-      const judged = await inLine('verify', () => deps.verify(value, payment), payment, deps)
+      const { value, known } = presented
+      const judged = await inLine('verify', () => deps.verify(value, known), known, deps)
       if (!judged.ok) return judged
       return withStatus(reply, judged.value.invalidReason).send(judged.value)
     },
@@ -275,8 +274,8 @@ export const paymentRoutes = [
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
       if (!presented.ok) return presented
-      const { value, payment } = presented
-      const settled = await inLine('settle', () => deps.settle(value, payment), payment, deps)
+      const { value, known } = presented
+      const settled = await inLine('settle', () => deps.settle(value, known), known, deps)
       if (!settled.ok) return settled
       const { response, grant } = settled.value
       if (grant?.isHeld() === false) {

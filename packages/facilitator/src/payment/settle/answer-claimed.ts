@@ -14,12 +14,10 @@ import type { Ledger } from '../ledger-port.js'
 import type { SettleAnswer } from '../ports.js'
 import type { Payment } from '../records.js'
 import type { Refuse } from './refusals.js'
+import type { BurnEnd } from './run-burn.js'
 import type { SettleBurns } from './shared-burns.js'
 
-/**
- * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
- * granted only to a request with the ticket. Any other is told how the payment stands, and can take nothing.
- */
+/** A request without the ticket that it needs is told how the payment stands, and can take nothing. */
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
   readonly ledger: Pick<Ledger, 'find' | 'takeGrant'>
@@ -35,9 +33,11 @@ export function createAnswerClaimed(deps: {
     return payment
   }
 
-  function refuseGrant(payment: Payment, why: 'used' | 'held' | 'not_accepted'): SettleAnswer {
-    // `held`: another caller holds the grant without reading its answer, or the grant waits for the ticket. The bound
-    // of a settle holds all the same.
+  function refuseGrant(
+    payment: Payment,
+    why: 'used' | 'held' | 'not_accepted' | 'ticket_needed',
+  ): SettleAnswer {
+    // `held`: another caller holds the grant without reading its answer. The bound of a settle holds all the same.
     return payment.accepted && why === 'used'
       ? refuse(reject('already_accepted'), knownHash(payment), { phase: 'accepted' })
       : refuse(reject('pending_burn'), knownHash(payment))
@@ -48,15 +48,14 @@ export function createAnswerClaimed(deps: {
     ticketed: boolean,
     /** Another account sends the burn. */
     isElsewhere = false,
+    /** How the burn ended, if that is known. */
+    ended?: BurnEnd,
   ): Promise<SettleAnswer> => {
     const { challengeNonce } = payload
-    const end = await burns.watch(challengeNonce, receiptPollMs, isElsewhere)
+    const end = ended ?? (await burns.watch(challengeNonce, receiptPollMs, isElsewhere))
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
-    if (!ticketed) {
-      const payment = await find(challengeNonce)
-      if (payment.claim?.ticketed) return refuseGrant(payment, payment.granted ? 'used' : 'held')
-    }
-    const grant = await ledger.takeGrant(challengeNonce, receiptPollMs)
+    const hold = typeof end === 'object' ? end.hold : undefined
+    const grant = await ledger.takeGrant(challengeNonce, receiptPollMs, { ticketed, hold })
     if (typeof grant === 'string') return refuseGrant(await find(challengeNonce), grant)
     const transaction = grant.accepted.burn.txHash
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}

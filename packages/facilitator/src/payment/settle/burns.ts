@@ -14,6 +14,10 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
   const { burner } = deps
   const underWay = createUnderWay(deps)
   const { run, runAgain, follow } = createRunBurn(deps)
+  const isAwaited =
+    ({ nonce }: Challenge) =>
+    () =>
+      underWay.isWatched(nonce)
 
   burner.onReorged((item, burned, how) => {
     const { challenge } = item
@@ -32,7 +36,7 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
       if (underWay.of(challenge.nonce)) return
       const isBurned = verdict === 'burned'
       const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
-      underWay.track(challenge, run({ challenge, payload }, burned))
+      underWay.track(challenge, run({ challenge, payload }, burned, isAwaited(challenge)))
     },
 
     /** Goes on with the transaction that an earlier run of the daemon had broadcast. */
@@ -40,7 +44,7 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
       const outcomes = burner.resume(interrupted)
       for (const [i, item] of interrupted.items.entries()) {
         const outcome = outcomes[i]
-        if (outcome) underWay.track(item.challenge, run(item, outcome))
+        if (outcome) underWay.track(item.challenge, run(item, outcome, isAwaited(item.challenge)))
       }
     },
 
@@ -58,6 +62,13 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
 /** The burns that run at the moment, one for each challenge at most, and how each ends. */
 function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>) {
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
+  /** How many wait for each of them. */
+  const watched = new Map<ChallengeNonce, number>()
+  const count = (nonce: ChallengeNonce, more: 1 | -1) => {
+    const after = (watched.get(nonce) ?? 0) + more
+    if (after === 0) watched.delete(nonce)
+    else watched.set(nonce, after)
+  }
   return {
     track(challenge: Challenge, running: Promise<BurnEnd>): void {
       const end = running.finally(() => {
@@ -73,8 +84,12 @@ function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>
     /** How the burn under way ends, or `late` when the bound passes first. Undefined when none is under way. */
     watch(challengeNonce: ChallengeNonce, boundMs: number): Promise<BurnEnd | 'late'> | undefined {
       const end = underWay.get(challengeNonce)
-      return end && inTime(end, boundMs, clock)
+      if (!end) return undefined
+      count(challengeNonce, 1)
+      return inTime(end, boundMs, clock).finally(() => count(challengeNonce, -1))
     },
+
+    isWatched: (challengeNonce: ChallengeNonce): boolean => watched.has(challengeNonce),
 
     /** Resolves when no burn is under way. */
     async idle(): Promise<void> {

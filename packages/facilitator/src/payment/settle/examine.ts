@@ -10,7 +10,7 @@ import {
   type Result,
   reject,
 } from '@svc-zerc20/protocol'
-import type { Ledger } from '../ledger-port.js'
+import type { Ledger, PayerRecord } from '../ledger-port.js'
 import { phaseAt } from '../lifecycle.js'
 import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
 import type { Burn, Challenge, OpenClaim, PayerMeans, Payment } from '../records.js'
@@ -58,7 +58,12 @@ export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: 
 export type Examine = {
   /** `payment` is the record of the challenge that the payload names, as it was found a moment ago. */
   standing(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): Standing
-  permit(challenge: Challenge, payload: Payload.PermitPayload): Promise<Result<ExaminedPermit>>
+  /** `payer` is what the ledger had of the payer a moment ago; otherwise it is asked. */
+  permit(
+    challenge: Challenge,
+    payload: Payload.PermitPayload,
+    payer?: PayerRecord,
+  ): Promise<Result<ExaminedPermit>>
   /** With `isExcused`, the burn must have been mined before its challenge expired. */
   selfTransfer(
     challenge: Challenge,
@@ -103,35 +108,42 @@ export function createExamine(deps: ExamineDeps): Examine {
         : { kind: 'unclaimed', payment, ticketed, isExcused }
     },
 
-    async permit(challenge, payload) {
+    async permit(challenge, payload, payer) {
       const malformed = judgePermitForm(challenge, payload)
       if (malformed) return malformed
+      const listClaims = async (known?: PayerRecord) =>
+        (known?.openClaims ?? (await ledger.openClaims(payload.payer))).filter(
+          (claim) => claim.challenge.nonce !== challenge.nonce,
+        )
       // Claims are listed before the chain is asked. A claim that ends meanwhile is counted twice, never left
       // out.
-      const openClaims = (await ledger.openClaims(payload.payer)).filter(
-        (claim) => claim.challenge.nonce !== challenge.nonce,
-      )
+      const listed = await listClaims(payer)
       // Both run together, so that the signers are found while the node answers.
       const [first, signedBy] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
         signers(challenge, payload),
       ])
-      // The wait is read last: a burn of this payer may have failed while the node answered.
-      const waitMs = await deps.payerWaits.waitMs(payload.payer)
-      const judge = (facts: PermitChainFacts, executed: PayerMeans['executed']): Result<ExaminedPermit> => {
+      // Where it costs no round trip the wait is read last: a burn of this payer may have failed while the node answered.
+      const waitMs = payer?.waitMs ?? (await deps.payerWaits.waitMs(payload.payer))
+      const judge = (
+        facts: PermitChainFacts,
+        openClaims: readonly OpenClaim[],
+        executed: PayerMeans['executed'],
+      ): Result<ExaminedPermit> => {
         const all = { chain: facts, executed, ...signedBy, openClaims, waitMs }
         const verdict = judgePermit(challenge, payload, all)
         return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
       }
-      const judged = judge(first, new Set())
-      if (judged.ok || openClaims.length === 0 || !isAboutMeans(judged)) return judged
+      const judged = judge(first, listed, new Set())
+      if (judged.ok || listed.length === 0 || !isAboutMeans(judged)) return judged
       // A burn of an open claim may be in a block already without being accepted. Its amount would then count
-      // twice.
+      // twice. And claims that were listed a while ago may have ended.
+      const openClaims = await listClaims()
       const [facts = first, ...others] = await chain.permitFactsTogether(
         [challenge, ...openClaims.map((claim) => claim.challenge)],
         payload.payer,
       )
-      return judge(facts, executedOf(openClaims, others))
+      return judge(facts, openClaims, executedOf(openClaims, others))
     },
 
     async selfTransfer(challenge, payload, isExcused = false) {

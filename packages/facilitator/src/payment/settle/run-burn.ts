@@ -1,14 +1,15 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
 import { backOffMs, type Rejection, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { demote } from '../demote.js'
-import type { Ledger } from '../ledger-port.js'
+import type { Hold, Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
 import type { Burn, Challenge, Interrupted, Released } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
 
 export type BurnEnd =
-  | { readonly kind: 'accepted' }
+  /** `hold` is for whoever waited for it here. */
+  | { readonly kind: 'accepted'; readonly hold?: Hold | undefined }
   | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
 export type BurnItem = Interrupted['items'][number]
@@ -18,7 +19,7 @@ const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy
 
 export type RunBurnDeps = {
   readonly burner: Pick<Burner, 'burn'>
-  readonly ledger: Pick<Ledger, 'find' | 'accept' | 'release' | 'demote' | 'moveBurn'>
+  readonly ledger: Pick<Ledger, 'find' | 'accept' | 'acceptAwaited' | 'release' | 'demote' | 'moveBurn'>
   readonly payerWaits: Pick<PayerWaits, 'failed'>
   readonly clock: Clock
   readonly report: Report
@@ -54,10 +55,10 @@ export function createRunBurn(deps: RunBurnDeps) {
 
   return {
     /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
-    async run(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    async run(item: BurnItem, burned: Promise<BurnOutcome>, isAwaited: () => boolean): Promise<BurnEnd> {
       const { nonce } = item.challenge
       const outcome = await burned
-      if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn)
+      if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
       if ((await ledger.release(nonce, releasedBy(outcome))) === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
@@ -89,9 +90,14 @@ async function accept(
   { ledger, report }: Pick<RunBurnDeps, 'ledger' | 'report'>,
   challenge: Challenge,
   burn: Burn,
+  isAwaited: boolean,
 ): Promise<BurnEnd> {
-  if ((await ledger.accept(challenge.nonce, burn)) === 'accepted') report(acceptedEvent(challenge, burn))
-  return { kind: 'accepted' }
+  const { nonce } = challenge
+  const { outcome, hold } = isAwaited
+    ? await ledger.acceptAwaited(nonce, burn)
+    : { outcome: await ledger.accept(nonce, burn) }
+  if (outcome === 'accepted') report(acceptedEvent(challenge, burn))
+  return { kind: 'accepted', ...(hold && { hold }) }
 }
 
 /**
@@ -111,7 +117,7 @@ function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome)
       if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
       last = await burner.burn(challenge, payload)
     }
-    if (last.kind === 'burned') return accept(deps, challenge, last.burn)
+    if (last.kind === 'burned') return accept(deps, challenge, last.burn, false)
     report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
     return last
   }

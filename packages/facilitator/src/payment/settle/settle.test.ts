@@ -66,7 +66,7 @@ async function setup(options: {
   })
   const settle = createSettle({ deployment, examine, ledger, burns, report, receiptPollMs: 20 })
   const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
-    settle({ payload }, await ledger.find(payload.challengeNonce))
+    settle({ payload }, await ledger.presented(payload))
   return { clock, ledger, events, asked, present, burns }
 }
 

@@ -9,7 +9,7 @@ import {
   reject,
   unreachable,
 } from '@svc-zerc20/protocol'
-import type { Ledger } from '../ledger-port.js'
+import type { Ledger, PayerRecord, Presented } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
 import type { Challenge, PayerMeans, Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
@@ -18,11 +18,8 @@ import type { Examine } from './examine.js'
 import { createRefusals } from './refusals.js'
 import type { SettleBurns } from './shared-burns.js'
 
-/** `payment` is the ledger's record of the challenge that is paid; absent when the ledger knows none. */
-export type Settle = (
-  presented: FacilitatorApi.PresentedPayment,
-  payment: Payment | undefined,
-) => Promise<SettleAnswer>
+/** `known` is what the ledger has of the payment. */
+export type Settle = (presented: FacilitatorApi.PresentedPayment, known: Presented) => Promise<SettleAnswer>
 
 export function createSettle(deps: {
   deployment: Deployment
@@ -49,9 +46,10 @@ export function createSettle(deps: {
     challenge: Challenge,
     payload: Payload.PermitPayload,
     ticketed: boolean,
+    payer: PayerRecord | undefined,
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
-    const examined = await examine.permit(challenge, payload)
+    const examined = await examine.permit(challenge, payload, payer)
     if (!examined.ok) {
       const payment = await ledger.find(nonce)
       // Whoever sends it decides. What the chain looks like meanwhile says nothing of a transaction under way.
@@ -92,11 +90,12 @@ export function createSettle(deps: {
     const refused = await claim(ledger, nonce, payload, ticketed)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused, payload.burnTxHash)
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
-    if ((await ledger.accept(nonce, burn.value)) === 'accepted') report(acceptedEvent(challenge, burn.value))
-    return answerClaimed(payload, ticketed)
+    const { outcome, hold } = await ledger.acceptAwaited(nonce, burn.value)
+    if (outcome === 'accepted') report(acceptedEvent(challenge, burn.value))
+    return answerClaimed(payload, ticketed, false, { kind: 'accepted', hold })
   }
 
-  return async (presented, payment) => {
+  return async (presented, { payment, payer }) => {
     const { payload } = presented
     const standing = examine.standing(presented, payment)
     switch (standing.kind) {
@@ -116,7 +115,7 @@ export function createSettle(deps: {
     const { challenge } = standing.payment
     const isExcused = standing.kind === 'unclaimed' && standing.isExcused
     return payload.kind === 'permit'
-      ? settlePermit(challenge, payload, ticketed)
+      ? settlePermit(challenge, payload, ticketed, payer)
       : settleSelfTransfer(challenge, payload, { ticketed, isExcused })
   }
 }

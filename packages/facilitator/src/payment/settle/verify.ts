@@ -1,22 +1,24 @@
 /** Judges a payment as it stands now, and changes nothing. */
 import { type FacilitatorApi, type Rejection, reject, unreachable } from '@svc-zerc20/protocol'
-import type { Payment } from '../records.js'
+import type { Presented } from '../ledger-port.js'
 import type { Examine } from './examine.js'
 
-/** `payment` is the ledger's record of the challenge that is paid; absent when the ledger knows none. */
+/** `known` is what the ledger has of the payment. */
 export type Verify = (
   presented: FacilitatorApi.PresentedPayment,
-  payment: Payment | undefined,
+  known: Presented,
 ) => Promise<FacilitatorApi.VerifyResponse>
 
 export function createVerify({ examine }: { examine: Examine }): Verify {
-  return async (presented, payment) => {
-    const rejection = await judge(presented, payment)
+  return async (presented, known) => {
+    const rejection = await judge(presented, known)
     const payer = presented.payload.kind === 'permit' ? { payer: presented.payload.payer } : {}
     return rejection ? { ...toInvalid(rejection), ...payer } : { isValid: true, ...payer }
   }
 
-  async function judge(...[presented, payment]: Parameters<Verify>): Promise<Rejection | undefined> {
+  async function judge(
+    ...[presented, { payment, payer }]: Parameters<Verify>
+  ): Promise<Rejection | undefined> {
     const standing = examine.standing(presented, payment)
     switch (standing.kind) {
       case 'refused':
@@ -31,7 +33,7 @@ export function createVerify({ examine }: { examine: Examine }): Verify {
         const { payload } = presented
         const verdict =
           payload.kind === 'permit'
-            ? await examine.permit(challenge, payload)
+            ? await examine.permit(challenge, payload, payer)
             : await examine.selfTransfer(challenge, payload, standing.isExcused)
         // A good burn that lacks blocks counts as valid: settle claims it now, so that it stays good if it
         // gets them after expiry.

@@ -1,12 +1,13 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
 import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
-import type { InterruptedWork } from '../../payment/ledger-port.js'
+import type { InterruptedWork, Presented } from '../../payment/ledger-port.js'
 import type {
   AwaitingMint,
   Burn,
   Challenge,
   Interrupted,
   InterruptedMint,
+  OpenClaim,
   OpenSweep,
   Payment,
   ShallowBurns,
@@ -19,6 +20,7 @@ import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
+import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, list, type Step, serverNow, sql } from '../sql.js'
 import { livingSenders } from '../steps/sender-leases.js'
@@ -34,6 +36,47 @@ export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
 export function* findPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
   const rows = yield sql`SELECT record FROM payment WHERE nonce IN ${list(nonces.map(key))}`
   return rows.map(({ record }) => decode<Payment>(record))
+}
+
+/** Claimed permits of this payer that may still take from its balance. */
+export function* openClaims(payer: Address): Step<readonly OpenClaim[]> {
+  return [...claimsIn(yield claimsOf(payer)).values()]
+}
+
+/**
+ * The payment that a payload names, with the open claims of its payer, and its wait where daemons share one. All of it is
+ * read by one statement, as it stood behind one event.
+ */
+export function* presented(
+  payload: Payload.Payload,
+  isShared: boolean,
+): Step<{
+  readonly payment: Payment | undefined
+  readonly known: Omit<Presented, 'payment'>
+  /** The number of the newest event; undefined when there is no such payment. */
+  readonly applied: number | undefined
+  readonly rows: Omit<ReadRows, 'leaves' | 'ledger'>
+}> {
+  const { challengeNonce: nonce } = payload
+  const payer = payload.kind === 'permit' ? payload.payer : undefined
+  const wait =
+    isShared && payer && sql`(SELECT until_ms - ${serverNow} FROM payer_wait WHERE payer = ${key(payer)})`
+  const columns = sql`id, claim_payer, record, (SELECT applied FROM ledger) AS applied, ${wait || null} AS wait_ms`
+  const ofPayer =
+    payer &&
+    sql`
+    UNION ALL SELECT 1 AS is_claim, ${columns} FROM payment WHERE claim_payer = ${key(payer)} AND ${isUnderWay}`
+  const all = yield sql`
+    SELECT 0 AS is_claim, ${columns} FROM payment WHERE nonce = ${key(nonce)} ${ofPayer ?? sql``} ORDER BY 1, 2`
+  const payments = all.filter((row) => row.is_claim === 0)
+  const claims = all.filter((row) => row.is_claim === 1)
+  const waitMs = isShared && { waitMs: Math.max(0, all[0]?.wait_ms ?? 0) }
+  return {
+    payment: payments[0] && decode<Payment>(payments[0].record),
+    known: payer ? { payer: { openClaims: [...claimsIn(claims).values()], ...waitMs } } : {},
+    applied: payments[0]?.applied,
+    rows: { nonces: [nonce], payers: payer ? [payer] : [], payments, claims },
+  }
 }
 
 /** Where a leaf stands among those that await their mint. */

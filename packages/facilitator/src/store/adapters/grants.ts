@@ -3,17 +3,19 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
-import type { Accepted } from '../../payment/records.js'
+import type { Payment } from '../../payment/records.js'
+import { type Grantable, grantableIn } from '../steps/hold-steps.js'
 
 /** Keeps callers at other daemons off. */
 export type Holds = {
   /** The burn that paid, once this daemon holds the grant. */
-  take(nonce: ChallengeNonce): Promise<Accepted | 'used' | 'held' | 'not_accepted'>
+  take(nonce: ChallengeNonce, ticketed: boolean): Promise<Grantable | 'held'>
   end(nonce: ChallengeNonce): Promise<void>
 }
 
 export function createGrants(deps: {
   readonly find: Ledger['find']
+  readonly presented: Ledger['presented']
   /** Records that the answers of these payments were written. */
   readonly use: (nonces: readonly ChallengeNonce[]) => Promise<void>
   readonly clock: Pick<Clock, 'sleep'>
@@ -21,8 +23,8 @@ export function createGrants(deps: {
   readonly holds: Holds | undefined
   /** Aborted once nothing can be recorded any more. */
   readonly closed: AbortSignal
-}): Pick<Ledger, 'find' | 'takeGrant'> {
-  const { find, use, clock, holds, closed } = deps
+}): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> {
+  const { find, presented, use, clock, holds, closed } = deps
   /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   /** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
@@ -72,16 +74,19 @@ export function createGrants(deps: {
     }
   }
 
-  async function lookHere(nonce: ChallengeNonce): ReturnType<Holds['take']> {
-    const { granted, accepted } = (await find(nonce)) ?? { granted: false }
-    return granted ? 'used' : (accepted ?? 'not_accepted')
-  }
+  const lookHere = async (nonce: ChallengeNonce, ticketed: boolean): Promise<Grantable> =>
+    grantableIn(await find(nonce), ticketed)
 
   /** Holds the grant first and looks then, so that nobody uses it in between. */
-  async function take(nonce: ChallengeNonce): ReturnType<Ledger['takeGrant']> {
+  async function take(
+    nonce: ChallengeNonce,
+    { ticketed, hold: held }: NonNullable<Parameters<Ledger['takeGrant']>[2]>,
+  ): ReturnType<Ledger['takeGrant']> {
     if (unrecorded.has(nonce)) return 'used'
     const grant = hold(nonce)
-    const found = await (holds?.take ?? lookHere)(nonce).catch(async (error) => {
+    const accepted = held?.take(ticketed)
+    if (accepted) return { ...grant, accepted }
+    const found = await (holds?.take ?? lookHere)(nonce, ticketed).catch(async (error) => {
       await grant.giveBack()
       throw error
     })
@@ -92,19 +97,21 @@ export function createGrants(deps: {
 
   return {
     /** A grant that is used counts at once: nobody may be told that the payment is still good while it is recorded. */
-    async find(nonce) {
-      const isUsed = unrecorded.has(nonce)
-      const payment = await find(nonce)
-      return payment && isUsed ? { ...payment, granted: true } : payment
+    find: async (nonce) => asUsed(unrecorded.has(nonce), await find(nonce)),
+
+    async presented(payload) {
+      const isUsed = unrecorded.has(payload.challengeNonce)
+      const found = await presented(payload)
+      return { ...found, payment: asUsed(isUsed, found.payment) }
     },
 
-    async takeGrant(nonce, boundMs) {
+    async takeGrant(nonce, boundMs, request = { ticketed: true }) {
       const waited = new AbortController()
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
       try {
         for (;;) {
           const line = held.get(nonce)
-          const taken = line ? 'held' : await take(nonce)
+          const taken = line ? 'held' : await take(nonce, request)
           if (taken !== 'held') return taken
           const ended = line
             ? new Promise<void>((resolve) => line.push(resolve))
@@ -117,3 +124,6 @@ export function createGrants(deps: {
     },
   }
 }
+
+const asUsed = (isUsed: boolean, payment: Payment | undefined) =>
+  payment && isUsed ? { ...payment, granted: true } : payment

@@ -190,6 +190,7 @@ describe('accept and grant', () => {
     const forever = new Promise<void>(() => undefined)
     const slow = createGrants({
       find: ledger.find,
+      presented: ledger.presented,
       use: () => forever,
       clock: movableClock(),
       holds: undefined,

@@ -2,11 +2,15 @@
 import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Ledger } from '../../payment/ledger-port.js'
+import { limits } from '../../config/limits.js'
+import type { Hold, Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
+import type { Accepted, Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
+import type { StepResult } from '../group.js'
+import type { Held } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
-import { hasRoom, isForgotten, openClaims } from '../steps/steps.js'
+import { hasRoom, isForgotten } from '../steps/steps.js'
 import type { Store } from '../store.js'
 import {
   type AwaitingPlace,
@@ -16,9 +20,11 @@ import {
   findPayment,
   findPayments,
   interrupted,
+  openClaims,
   openDistributions,
   openSweeps,
   orphaned,
+  presented,
   swept,
   unsignedClaims,
 } from './flow-questions.js'
@@ -42,11 +48,30 @@ export function createStoreLedger({
   readonly askerOf: (key: string | undefined) => string | undefined
 }): StoreLedger {
   const { change, ask } = store
+  const isShared = store.leases.holder !== undefined
   const context = () => ({ now: Math.floor(clock.now() / 1000) as never, settings })
 
-  const find = async (nonce: ChallengeNonce) => {
-    const payment = await ask(findPayment(nonce))
-    return payment && !isForgotten(payment, context()) ? payment : undefined
+  const retained = (payment: Payment | undefined) =>
+    payment && !isForgotten(payment, context()) ? payment : undefined
+
+  /** A hold that nobody takes at once is given up: its caller went away. */
+  function handOut(nonce: ChallengeNonce, { accepted, ticketed: isNeeded }: Held): Hold {
+    let left: Accepted | undefined = accepted
+    const take = (ticketed: boolean) => {
+      if (isNeeded && !ticketed) return undefined
+      const taken = left
+      left = undefined
+      return taken
+    }
+    const giveUp = async () => {
+      if (take(true) && !store.closed.aborted) await change('endHold', nonce, store.leases.holder ?? '')
+    }
+    // One that cannot be given up runs out.
+    clock
+      .sleep(limits.sharedPollMs, store.closed)
+      .then(giveUp)
+      .catch(() => undefined)
+    return { take }
   }
 
   return {
@@ -62,7 +87,12 @@ export function createStoreLedger({
     orphaned: (account) => ask(orphaned(account)),
     interrupted: (account) => ask(interrupted(account)),
     recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
-    accept: (nonce, burn) => change('accept', nonce, burn),
+    accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, undefined)),
+    async acceptAwaited(nonce, burn) {
+      const accepted = await change('accept', nonce, burn, store.leases.holder)
+      const hold = typeof accepted === 'object' ? { hold: handOut(nonce, accepted) } : {}
+      return { outcome: outcomeOf(accepted), ...hold }
+    },
     demote: (nonce) => change('demote', nonce),
     moveBurn: (nonce, burn) => change('moveBurn', nonce, burn),
     async *demoted() {
@@ -84,7 +114,12 @@ export function createStoreLedger({
     recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
     ...createGrants({
-      find,
+      find: async (nonce) => retained(await ask(findPayment(nonce))),
+      async presented(payload) {
+        const { applied, payment, rows, known } = await ask(presented(payload, isShared))
+        if (applied !== undefined) store.remember?.(applied, rows)
+        return { ...known, payment: retained(payment) }
+      },
       use: (nonces) => change('useGrants', nonces, store.leases.holder),
       closed: store.closed,
       clock,
@@ -103,8 +138,10 @@ export function createStoreLedger({
   }
 }
 
+const outcomeOf = (accepted: StepResult<'accept'>) => (typeof accepted === 'object' ? 'accepted' : accepted)
+
 const holdsOf = ({ change }: Store, holder: string): Holds => ({
-  take: (nonce) => change('takeHold', nonce, holder),
+  take: (nonce, ticketed) => change('takeHold', nonce, holder, ticketed),
   end: (nonce) => change('endHold', nonce, holder),
 })
 

@@ -1,18 +1,18 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
 import { createHash } from 'node:crypto'
-import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { asOneStep, type GroupSettings, noncesIn, type Reply, type Request } from '../group.js'
+import { SvcError } from '@svc-zerc20/protocol'
+import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
-import { leavesOf } from '../rows/leaf-rows.js'
-import { paymentsOf } from '../rows/payment-rows.js'
-import { createRows } from '../rows/rows.js'
-import { type Query, type Row, type Step, sql } from '../sql.js'
+import type { Fence } from '../lease.js'
+import type { Keys } from '../rows/rows.js'
+import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
 import { createLeases } from './leases.js'
+import { createMemory, type LedgerPlace, readingRows } from './memory.js'
 import { openTables } from './prepare-schema.js'
-import { type InLedger, inLedger } from './transaction.js'
+import { type InLedger, inLedger, inRememberedLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isCopyAccepted'> & {
   readonly database: Database
@@ -25,16 +25,6 @@ const groupMax = 200
 const hintChannel = 'svc_ledger'
 /** Without rows of its own, so that nobody waits for its answer. */
 const hint = sql`NOTIFY svc_ledger`
-
-/** Lists of any length have few texts this way, for each of which the server keeps a plan. The last value is repeated. */
-function inFewTexts({ text, values }: Query): Query {
-  const length = 2 ** Math.ceil(Math.log2(values.length))
-  const more = length - values.length
-  return {
-    text: text.replace(/\?(?=\))/, `?${', ?'.repeat(more)}`),
-    values: [...values, ...Array.from({ length: more }, () => values.at(-1) ?? null)],
-  }
-}
 
 /** Throws `SvcError('ledger_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -61,6 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       isOld: writer.isOld,
       leases,
       hints,
+      remember: writer.remember,
       run(request) {
         asked.push({ ...request, nowMs: clock.now() })
         const reply = waiting.add()
@@ -122,70 +113,147 @@ type OnEvent = (at: number, json: string) => void
 
 const printOf = (json: string) => createHash('md5').update(json).digest('hex')
 
-function createWriter(
-  client: Client,
-  health: ReturnType<typeof createHealth>,
-  settings: GroupSettings,
-  newest: number,
-) {
+/** The transactions of this daemon, and the newest event that it was told of. */
+function createTransactions(client: Client, health: ReturnType<typeof createHealth>, newest: number) {
   /** The newest event that we were told is durable. */
   let known: Known = { number: newest }
-  let syncs = 0
   let isOld = false
 
   /** A server that lost the event may have given its number to another one since. One that was forgotten has no print. */
   const lacks = (told: Known, { applied, known_print: print }: Row): boolean =>
     applied < told.number || (!!print && !!told.print && print !== told.print)
 
-  /**
-   * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's state,
-   * and nothing is believed until the one that works has accepted the database as a copy.
-   */
-  async function inKnown<T>(
-    work: (ledger: Row, isOld: boolean, asked: readonly (readonly Row[])[], onEvent: OnEvent) => InLedger<T>,
-    questions?: readonly Query[],
-  ): Promise<T> {
-    // More may be told while this waits for its turn.
-    const told = known
-    let seen = { isOld, print: undefined as string | null | undefined }
-    const onEvent: OnEvent = (_at, json) => {
-      seen = { ...seen, print: printOf(json) }
-    }
-    const { value, applied } = await inLedger(
-      client,
-      told.number,
-      function* (ledger, asked) {
-        const isLacking = lacks(told, ledger)
-        if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
-        seen = { isOld: isLacking || ledger.state === 'copy', print: ledger.newest_print }
-        return yield* work(ledger, seen.isOld, asked, onEvent)
-      },
-      questions,
+  return {
+    known: () => known,
+    isOld: () => isOld,
+    /** The database was accepted as a copy. */
+    accepted(): void {
+      isOld = false
+      health.succeeded()
+    },
+
+    /**
+     * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's
+     * state, and nothing is believed until the one that works has accepted the database as a copy.
+     */
+    async inKnown<T>(
+      work: (
+        ledger: Row,
+        isOld: boolean,
+        asked: readonly (readonly Row[])[],
+        onEvent: OnEvent,
+      ) => InLedger<T>,
+      questions?: readonly Query[],
+    ): Promise<T> {
+      // More may be told while this waits for its turn.
+      const told = known
+      let seen = { isOld, print: undefined as string | null | undefined }
+      const onEvent: OnEvent = (_at, json) => {
+        seen = { ...seen, print: printOf(json) }
+      }
+      const { value, applied } = await inLedger(
+        client,
+        told.number,
+        function* (ledger, asked) {
+          const isLacking = lacks(told, ledger)
+          if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
+          seen = { isOld: isLacking || ledger.state === 'copy', print: ledger.newest_print }
+          return yield* work(ledger, seen.isOld, asked, onEvent)
+        },
+        questions,
+      )
+      // Only now: all others know of it as well.
+      if (seen.isOld && !isOld) health.failed(unwritable(lostEvents()))
+      isOld = seen.isOld
+      known = { number: applied, print: seen.print }
+      if (!isOld) health.succeeded()
+      return value
+    },
+
+    /** The same without a question, if the ledger is the remembered one. Undefined when it is not: then nothing happened. */
+    async inRemembered<T>(
+      place: LedgerPlace,
+      fences: readonly Fence[],
+      work: (onEvent: OnEvent) => InLedger<T>,
+    ): Promise<T | undefined> {
+      let { print } = known
+      if (!print) return undefined
+      const onEvent: OnEvent = (_at, json) => {
+        print = printOf(json)
+      }
+      const done = await inRememberedLedger(client, { ...place, print }, fences, () => work(onEvent))
+      if (done === 'stale') return undefined
+      known = { number: done.applied, print }
+      health.succeeded()
+      return done.value
+    },
+  }
+}
+
+function createWriter(
+  client: Client,
+  health: ReturnType<typeof createHealth>,
+  settings: GroupSettings,
+  newest: number,
+) {
+  const { known, isOld, accepted, inKnown, inRemembered } = createTransactions(client, health, newest)
+  const memory = createMemory()
+  let syncs = 0
+
+  function* inGroup(
+    requests: readonly Request[],
+    applied: number,
+    terms: Readonly<Record<string, number>>,
+    onEvent: OnEvent,
+  ): InLedger<readonly Reply[]> {
+    const { rows } = memory
+    const shared = { terms, now: serverNow }
+    const group = yield* asOneStep(requests, { applied, settings, rows, shared, onEvent })
+    // Delivered with the commit.
+    if (group.applied > applied) yield hint
+    return { value: group.replies, applied: group.applied }
+  }
+
+  async function runRemembered(requests: readonly Request[], place: LedgerPlace) {
+    const fences = requests.flatMap((request) => request.fences ?? [])
+    const terms = Object.fromEntries(fences.map(({ name, term }) => [name, term]))
+    const asked = Object.entries(terms).map(([name, term]) => ({ name, term }))
+    const replies = await inRemembered(place, asked, (onEvent) =>
+      inGroup(requests, place.applied, terms, onEvent),
     )
-    // Only now: all others know of it as well.
-    if (seen.isOld && !isOld) health.failed(unwritable(lostEvents()))
-    isOld = seen.isOld
-    known = { number: applied, print: seen.print }
-    if (!isOld) health.succeeded()
-    return value
+    if (replies) memory.end({ ...place, applied: known().number })
+    else memory.forgetOfOthers()
+    return replies
+  }
+
+  async function runRead(requests: readonly Request[], keys: Keys): Promise<readonly Reply[]> {
+    const isAccepting = requests.every(({ name }) => name === 'acceptCopy')
+    let forgotten = 0
+    const replies = await inKnown((ledger, isOfCopy, asked, onEvent) => {
+      memory.load(keys, ledger, asked)
+      forgotten = ledger.forgotten
+      return isOfCopy && !isAccepting
+        ? refusing(requests, ledger)
+        : inGroup(requests, ledger.applied, JSON.parse(ledger.terms), onEvent)
+    }, readingRows(keys))
+    memory.end({ applied: known().number, forgotten })
+    if (isOld()) memory.forget()
+    if (isAccepting && replies.every((reply) => 'value' in reply)) accepted()
+    return replies
   }
 
   async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
-    const nonces = noncesIn(requests)
-    const isAccepting = requests.every(({ name }) => name === 'acceptCopy')
-    const replies = await inKnown(
-      (ledger, isOfCopy, asked, onEvent) =>
-        isOfCopy && !isAccepting
-          ? refusing(requests, ledger)
-          : inGroup(requests, { ledger, nonces, asked, settings, onEvent }),
-      nonces.length === 0 ? [] : [paymentsOf(nonces), leavesOf(nonces)].map(inFewTexts),
-    )
-    if (isAccepting && replies.every((reply) => 'value' in reply)) {
-      isOld = false
-      health.succeeded()
+    const keys = keysOf(requests)
+    try {
+      const place = memory.begin(keys, known().number)
+      return (place && (await runRemembered(requests, place))) ?? (await runRead(requests, keys))
+    } catch (error) {
+      memory.forget()
+      throw error
+    } finally {
+      syncs += 1
+      if (requests.some(({ name }) => name === 'forget')) memory.forget()
     }
-    syncs += 1
-    return replies
   }
 
   /** A step that takes its group with it must not take the others: each is tried by itself. */
@@ -211,36 +279,14 @@ function createWriter(
       inKnown(function* ({ applied }) {
         return { value: yield* step(), applied }
       }),
-    isOld: () => isOld,
-    figures: () => ({ records: known.number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
+    remember: memory.add,
+    isOld,
+    figures: () => ({ records: known().number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
 
 function* refusing(requests: readonly Request[], { applied }: Row): InLedger<readonly Reply[]> {
   return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied }
-}
-
-function* inGroup(
-  requests: readonly Request[],
-  deps: {
-    readonly ledger: Row
-    readonly nonces: readonly ChallengeNonce[]
-    /** The rows of these payments and of their leaves. */
-    readonly asked: readonly (readonly Row[])[]
-    readonly settings: GroupSettings
-    readonly onEvent: OnEvent
-  },
-): InLedger<readonly Reply[]> {
-  const { ledger, settings, onEvent } = deps
-  const { applied } = ledger
-  const [payments = [], leaves = []] = deps.asked
-  const rows = createRows()
-  rows.preload(deps.nonces, payments, leaves)
-  const shared = { terms: JSON.parse(ledger.terms), nowMs: ledger.now_ms }
-  const group = yield* asOneStep(requests, { applied, settings, rows, shared, onEvent })
-  // Delivered with the commit.
-  if (group.applied > applied) yield hint
-  return { value: group.replies, applied: group.applied }
 }
 
 /** An error of what a step did, and not of the way to the server, or of who may write there. */

@@ -1,9 +1,12 @@
 /** Transactions of the ledger. Each takes the ledger's one row first, so that they happen one after the other. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { assertMayWrite } from '../migrate.js'
+import type { Fence } from '../lease.js'
+import { assertMayWrite, versionBehind } from '../migrate.js'
 import { assertHere } from '../move/moved.js'
-import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
+import { doubtSetting } from '../rows/rows.js'
+import { allOf, type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
+import type { LedgerPlace } from './memory.js'
 
 const plain = (text: string): Query => ({ text, values: [] })
 
@@ -28,23 +31,38 @@ export const inTransaction = <T>(
 
 export const commit: Query = plain('COMMIT')
 
-const locked = sql`SELECT applied, writers_from, state FROM ledger FOR UPDATE`
+const locked = sql`SELECT applied, forgotten, fees, writers_from, state FROM ledger FOR UPDATE`
 
 const printOf = (seq: Query) => sql`(SELECT md5(record) FROM event WHERE seq = ${seq})`
+/** A pooler between us may have dropped the setting, on which a broken connection depends. */
+const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 
 /**
- * The terms of all leases, the time, and what tells the event that is `known` here, and the newest one, from any other. They
- * are read behind the lock, by a statement of their own: whoever waited for the lock would see them as they were before.
+ * The terms of all leases, the time of doubt, and what tells the event that is `known` here, and the newest one, from any
+ * other. They are read behind the lock, by a statement of their own: whoever waited for the lock would see them as they were
+ * before.
  */
 const leased = (known: number) => sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
-    ${serverNow} AS now_ms,
+    (SELECT record FROM setting WHERE name = ${doubtSetting}) AS doubt,
     ${printOf(sql`CAST(${known} AS BIGINT)`)} AS known_print, ${printOf(sql`(SELECT applied FROM ledger)`)} AS newest_print,
-    current_setting('default_transaction_read_only') AS is_read_only`
+    ${isReadOnly} AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */
 type Done<T> = { readonly value: T; readonly applied: number }
 export type InLedger<T> = Step<Done<T>>
+
+/** Runs a step, and ends the transaction behind it. */
+async function finish<T>(step: InLedger<T>, send: Send): Promise<Done<T>> {
+  const sent: Promise<unknown>[] = []
+  const done = await runStep(step, send, sent).catch(async (error) => {
+    // The change that failed says more than the question behind it.
+    await Promise.all(sent)
+    throw error
+  })
+  await Promise.all([...sent, send(sql`UPDATE ledger SET applied = ${done.applied}`), send(commit)])
+  return done
+}
 
 /**
  * Runs a step in a transaction of the ledger. Writing the number of the newest event is its last change: a transaction that
@@ -64,19 +82,62 @@ export const inLedger = <T>(
     if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
     assertMayWrite(ledger.writers_from, client.migrations)
     assertHere(ledger.state, 'storage.url')
-    // A pooler between us may have dropped the setting, on which a broken connection depends.
-    if (lease.is_read_only !== 'on') {
+    if (!lease.is_read_only) {
       throw new SvcError(
         'config_invalid',
         'storage.url: its sessions are not read-only by default; is it a pooler?',
       )
     }
-    const sent: Promise<unknown>[] = []
-    const done = await runStep(work({ ...ledger, ...lease }, asked), send, sent).catch(async (error) => {
-      // The change that failed says more than the question behind it.
-      await Promise.all(sent)
+    return finish(work({ ...ledger, ...lease }, asked), send)
+  })
+
+/** The ledger as this daemon left it, with the print of its newest event. */
+type Remembered = LedgerPlace & { readonly print: string }
+
+/** Fails, and the transaction with it, unless the ledger is as we left it and these leases have these terms. */
+function unchanged(
+  { applied, forgotten, print }: Remembered,
+  version: number,
+  fences: readonly Fence[],
+): Query {
+  const holds = allOf([
+    sql`applied = ${applied} AND forgotten = ${forgotten} AND state = 'live' AND writers_from <= ${version}`,
+    isReadOnly,
+    sql`${printOf(sql`applied`)} = ${print}`,
+    ...fences.map(({ name, term }) => sql`(SELECT term FROM lease WHERE name = ${name}) = ${term}`),
+  ])
+  return sql`SELECT 1 / CASE WHEN ${holds} THEN 1 ELSE 0 END FROM ledger`
+}
+const divisionByZero = '22012'
+
+/**
+ * The same for a step that needs to read nothing of what may have changed since we wrote last: all of it is one message, and
+ * one answer. `stale` when somebody else wrote since, or has taken over a lease: then nothing happened.
+ */
+export const inRememberedLedger = <T>(
+  client: Pick<Client, 'write' | 'migrations'>,
+  remembered: Remembered,
+  fences: readonly Fence[],
+  work: () => InLedger<T>,
+): Promise<Done<T> | 'stale'> =>
+  client.write(async (send) => {
+    const guard = unchanged(remembered, versionBehind(client.migrations), fences)
+    const opened = Promise.all([begin, locked].map(send))
+    const guarded = send(guard)
+    const finished = finish(work(), send)
+    try {
+      const [done] = await Promise.all([finished, opened, guarded])
+      return done
+    } catch (error) {
+      // Nothing more is sent behind it.
+      await finished.catch(() => undefined)
+      const isStale = await guarded.then(
+        () => false,
+        ({ code }) => code === divisionByZero,
+      )
+      if (!isStale && !(error instanceof SvcError)) throw error
+      await send(plain('ROLLBACK'))
+      if (isStale) return 'stale'
       throw error
-    })
-    await Promise.all([...sent, send(sql`UPDATE ledger SET applied = ${done.applied}`), send(commit)])
-    return done
+    }
   })

@@ -2,7 +2,7 @@
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../../payment/records.js'
 import { awaitedIn, dueFeeIn, type Leaf, type Leaves } from '../leaves.js'
-import { key, list, optionalKey, type Query, type Row, type Step, sql } from '../sql.js'
+import { key, optionalKey, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 
@@ -33,11 +33,10 @@ export function awaitingIn({ record }: Row): AwaitingMint {
 export type LeafRows = { readonly payment?: number; readonly leaves: Leaves }
 
 export function* loadLeaves(nonce: ChallengeNonce): Step<LeafRows> {
-  return leafRowsIn(yield leavesOf([nonce]))
+  return leafRowsIn(
+    yield sql`SELECT payment, place, record FROM leaf WHERE nonce = ${key(nonce)} ORDER BY place`,
+  )
 }
-
-export const leavesOf = (nonces: readonly ChallengeNonce[]): Query =>
-  sql`SELECT nonce, payment, place, record FROM leaf WHERE nonce IN ${list(nonces.map(key))} ORDER BY place`
 
 /** Of the rows of one payment. */
 export const leafRowsIn = (rows: readonly Row[]): LeafRows => ({

@@ -1,19 +1,8 @@
 /** Payments as rows: the record, and the columns that questions ask by. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { amountOf, payerOf, timeOf } from '../../payment/listing.js'
-import type { AddressEpoch, Payment } from '../../payment/records.js'
-import {
-  first,
-  key,
-  list,
-  optionalKey,
-  places,
-  type Query,
-  type Row,
-  type Step,
-  sql,
-  type Value,
-} from '../sql.js'
+import type { AddressEpoch, Claim, Payment } from '../../payment/records.js'
+import { first, key, optionalKey, places, type Query, type Row, type Step, sql, type Value } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 
@@ -31,6 +20,15 @@ function stageOf({ claim, accepted, demoted, late, unmatched }: Payment): Stage 
   return late || unmatched ? 'kept' : 'unclaimed'
 }
 
+/** The permit that may still take from its payer's balance. */
+export function permitUnderWay(payment: Payment): Claim['permit'] {
+  const stage = stageOf(payment)
+  return stage === 'claimed' || stage === 'demoted' ? payment.claim?.permit : undefined
+}
+
+/** Whether no burn of the payment is known: it has no leaves then. */
+export const isUnpaid = (payment: Payment): boolean => stageOf(payment) === 'unclaimed'
+
 /** An epoch in a column; null for an address that is minted by a proof of its own. */
 export const epochColumn = (epoch: AddressEpoch | undefined): string | null =>
   epoch ? `${epoch.start}/${epoch.ledger}` : null
@@ -43,22 +41,18 @@ export function epochIn(column: string): AddressEpoch {
 export type PaymentRow = { readonly id: number; readonly payment: Payment }
 
 export function* loadPayment(nonce: ChallengeNonce): Step<PaymentRow | undefined> {
-  const row = yield* first(paymentsOf([nonce]))
+  const row = yield* first(sql`SELECT id, record FROM payment WHERE nonce = ${key(nonce)}`)
   return row && paymentIn(row)
 }
-
-export const paymentsOf = (nonces: readonly ChallengeNonce[]): Query =>
-  sql`SELECT id, record FROM payment WHERE nonce IN ${list(nonces.map(key))}`
 
 export const paymentIn = ({ id, record }: Row): PaymentRow => ({ id, payment: decode<Payment>(record) })
 
 /** The columns that questions ask by, and that change. */
 function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
   const stage = stageOf(payment)
-  const isUnderWay = stage === 'claimed' || stage === 'demoted'
   return {
     stage,
-    claim_payer: optionalKey(isUnderWay ? payment.claim?.permit?.payer : undefined),
+    claim_payer: optionalKey(permitUnderWay(payment)?.payer),
     late: payment.late?.reason ?? null,
     payer: optionalKey(payerOf(payment)),
     listed_at: timeOf(payment),

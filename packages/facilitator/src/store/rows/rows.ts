@@ -1,15 +1,23 @@
 /**
  * Rows of payments as the one writer left them: a payment is read and parsed once for all its steps. Only the writer may
- * remember rows, and it forgets them when a transaction is taken back.
+ * remember rows, and it forgets them when a transaction is taken back, or when somebody else wrote.
  */
-import { type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
-import type { Payment } from '../../payment/records.js'
+import { type Address, type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
+import type { OpenClaim, Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
-import { first, hexOf, type Row, type Step, sql } from '../sql.js'
+import { first, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 import { type LeafRows, leafRowsIn, loadLeaves, saveLeaves } from './leaf-rows.js'
-import { insertPayment, loadPayment, type PaymentRow, paymentIn, updatePayment } from './payment-rows.js'
+import {
+  insertPayment,
+  isUnpaid,
+  loadPayment,
+  type PaymentRow,
+  paymentIn,
+  permitUnderWay,
+  updatePayment,
+} from './payment-rows.js'
 
 export type Rows = {
   payment(nonce: ChallengeNonce): Step<PaymentRow | undefined>
@@ -17,13 +25,31 @@ export type Rows = {
   update(row: PaymentRow, payment: Payment): Step<void>
   leaves(nonce: ChallengeNonce): Step<LeafRows>
   saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
+  /** Claimed permits of this payer that may still take from its balance. */
+  openClaims(payer: Address): Step<readonly OpenClaim[]>
   /** Adds to the fees of accepted payments. */
   addFee(amount: bigint): Step<void>
   /** The time of doubt, if the ledger went on with an older copy. */
   doubt(): Step<Doubt | undefined>
-  /** Remembers the payments with these nonces as they stand in rows that were read before. */
-  preload(nonces: readonly ChallengeNonce[], payments: readonly Row[], leaves: readonly Row[]): void
+  /** Whether nothing of these has to be read. */
+  has(keys: Keys): boolean
+  /** Remembers what stands in rows that were read before. */
+  preload(read: ReadRows): void
   forgetAll(): void
+}
+
+/** What is read together: payments with their leaves, and the open claims of payers. */
+export type Keys = { readonly nonces: readonly ChallengeNonce[]; readonly payers: readonly Address[] }
+
+/** Every row of these keys, and what the whole ledger has. */
+export type ReadRows = Keys & {
+  /** `id` and `record`. */
+  readonly payments: readonly Row[]
+  /** `nonce`, `payment`, `place` and `record`, by place. Absent: then only payments without any are remembered. */
+  readonly leaves?: readonly Row[]
+  /** `claim_payer` and `record`. */
+  readonly claims: readonly Row[]
+  readonly ledger?: { readonly fees: bigint; readonly doubt: Doubt | undefined }
 }
 
 /** The time of doubt: payments up to this number, and burns up to this block. */
@@ -32,12 +58,28 @@ export const doubtSetting = 'doubt'
 
 const rowsMax = 5_000
 
+type Claims = ReadonlyMap<ChallengeNonce, OpenClaim>
+
 export function createRows(): Rows {
   let payments = createBoundedMap<ChallengeNonce, PaymentRow>(rowsMax)
+  let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
+  let claims = createBoundedMap<Address, Claims>(rowsMax)
   let fees: bigint | undefined
   let doubt: Doubt | 'none' | undefined
-  let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
+
+  /** Claims of payers that are not known here are read once they are asked for. */
+  function noteClaim(payment: Payment, isOpen: boolean): void {
+    const permit = permitUnderWay(payment)
+    const known = permit && claims.get(permit.payer)
+    if (!known) return
+    const after = new Map(known)
+    const { challenge } = payment
+    if (isOpen) after.set(challenge.nonce, { challenge, permitNonce: permit.permitNonce })
+    else after.delete(challenge.nonce)
+    claims.set(permit.payer, after)
+  }
+
   return {
     *payment(nonce) {
       const known = payments.get(nonce)
@@ -55,6 +97,8 @@ export function createRows(): Rows {
     *update(row, payment) {
       yield* updatePayment(row, payment)
       remember({ id: row.id, payment })
+      noteClaim(row.payment, false)
+      noteClaim(payment, true)
     },
     *leaves(nonce) {
       const known = leaves.get(nonce)
@@ -67,6 +111,11 @@ export function createRows(): Rows {
       yield* saveLeaves(payment, before, after)
       leaves.set(nonce, { payment, leaves: after })
     },
+    *openClaims(payer) {
+      const known = claims.get(payer) ?? claimsIn(yield claimsOf(payer))
+      claims.set(payer, known)
+      return [...known.values()]
+    },
     *addFee(amount) {
       if (amount === 0n) return
       fees ??= yield* loadFees()
@@ -77,11 +126,25 @@ export function createRows(): Rows {
       doubt ??= (yield* readSetting<Doubt>(doubtSetting)) ?? 'none'
       return doubt === 'none' ? undefined : doubt
     },
-    preload(nonces, paymentRows, leafRows) {
-      for (const row of paymentRows) remember(paymentIn(row))
-      for (const nonce of nonces) {
-        const own = leafRows.filter((row) => hexOf(row.nonce) === nonce)
-        leaves.set(nonce, leafRowsIn(own))
+    has: ({ nonces, payers }) =>
+      nonces.every((nonce) => payments.get(nonce) && leaves.get(nonce)) &&
+      payers.every((payer) => claims.get(payer)),
+    preload(read) {
+      for (const row of read.payments.map(paymentIn)) {
+        remember(row)
+        if (isUnpaid(row.payment)) leaves.set(row.payment.challenge.nonce, { leaves: noLeaves })
+      }
+      if (read.leaves) {
+        const byNonce = gathered(read.leaves, ({ nonce }) => hexOf(nonce))
+        for (const nonce of read.nonces) leaves.set(nonce, leafRowsIn(byNonce.get(nonce) ?? []))
+      }
+      const byPayer = gathered(read.claims, ({ claim_payer: payer }) => hexOf(payer))
+      for (const payer of read.payers) {
+        claims.set(payer, claimsIn(byPayer.get(payer) ?? []))
+      }
+      if (read.ledger) {
+        fees = read.ledger.fees
+        doubt = read.ledger.doubt ?? 'none'
       }
     },
     forgetAll() {
@@ -89,14 +152,41 @@ export function createRows(): Rows {
       doubt = undefined
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)
+      claims = createBoundedMap(rowsMax)
     },
   }
 }
 
+/** Claimed permits of this payer that may still take from its balance: `claim_payer` and `record`. */
+export const claimsOf = (payer: Address): Query =>
+  sql`SELECT claim_payer, record FROM payment WHERE claim_payer = ${key(payer)} AND ${isUnderWay} ORDER BY id`
+
+export const isUnderWay: Query = sql`stage IN ('claimed', 'demoted')`
+
+export const claimsIn = (rows: readonly Row[]): Claims =>
+  new Map(
+    rows.flatMap(({ record }): [ChallengeNonce, OpenClaim][] => {
+      const { challenge, claim } = decode<Payment>(record)
+      return claim?.permit ? [[challenge.nonce, { challenge, permitNonce: claim.permit.permitNonce }]] : []
+    }),
+  )
+
+function gathered(rows: readonly Row[], by: (row: Row) => string): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(by(row))
+    if (group) group.push(row)
+    else groups.set(by(row), [row])
+  }
+  return groups
+}
+
 export function* readSetting<T>(name: string): Step<T | undefined> {
   const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
-  return row && decode<{ setting: T }>(row.record).setting
+  return row && settingIn<T>(row)
 }
+
+export const settingIn = <T>({ record }: Row): T => decode<{ setting: T }>(record).setting
 
 /** The fees of all payments that are accepted. */
 export function* loadFees(): Step<bigint> {

@@ -4,25 +4,48 @@
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import type { Accepted } from '../../payment/records.js'
+import type { Accepted, Payment } from '../../payment/records.js'
 import { first, key, type Step, sql } from '../sql.js'
 import type { StepContext } from './step-context.js'
 
+/** The burn that paid, or why nobody may be told of it. */
+export type Grantable = Accepted | 'used' | 'not_accepted' | 'ticket_needed'
+
+/**
+ * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
+ * granted only to a request with the ticket.
+ */
+export function grantableIn(payment: Payment | undefined, ticketed: boolean): Grantable {
+  if (payment?.granted) return 'used'
+  if (payment?.claim?.ticketed && !ticketed) return 'ticket_needed'
+  return payment?.accepted ?? 'not_accepted'
+}
+
 /** The burn that paid, for whoever holds the grant now. */
 function* takeHold(
-  { rows, sharedMs }: StepContext,
+  { rows, sharedNow }: StepContext,
   nonce: ChallengeNonce,
   holder: string,
-): Step<Accepted | 'used' | 'held' | 'not_accepted'> {
-  const { granted, accepted } = (yield* rows.payment(nonce))?.payment ?? { granted: false }
-  if (granted) return 'used'
-  if (!accepted) return 'not_accepted'
+  ticketed: boolean,
+): Step<Grantable | 'held'> {
+  const found = grantableIn((yield* rows.payment(nonce))?.payment, ticketed)
+  if (typeof found === 'string') return found
   const held = yield* first(sql`
-    INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${holder}, ${sharedMs + limits.grantHoldMs})
+    INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${holder}, ${sharedNow} + ${limits.grantHoldMs})
     ON CONFLICT (nonce) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
-      WHERE hold.until_ms < ${sharedMs} OR hold.holder = excluded.holder
+      WHERE hold.until_ms < ${sharedNow} OR hold.holder = excluded.holder
     RETURNING holder`)
-  return held ? accepted : 'held'
+  return held ? found : 'held'
+}
+
+/** A payment that was accepted and is held, and whether a ticket is needed to be told of it. */
+export type Held = { readonly accepted: Accepted; readonly ticketed: boolean }
+
+/** The hold of a grant that nobody can hold yet. */
+export function* beginHold({ sharedNow }: StepContext, nonce: ChallengeNonce, holder: string): Step<void> {
+  yield sql`
+    INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${holder}, ${sharedNow} + ${limits.grantHoldMs})
+    ON CONFLICT (nonce) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms`
 }
 
 export function* endHold(_: StepContext, nonce: ChallengeNonce, holder: string): Step<void> {

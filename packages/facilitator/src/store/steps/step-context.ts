@@ -3,7 +3,7 @@ import type { UnixSeconds } from '@svc-zerc20/protocol'
 import type { ShareTerms } from '../../payment/issue/shares.js'
 import type { LedgerEvent } from '../events.js'
 import type { Rows } from '../rows/rows.js'
-import type { Step } from '../sql.js'
+import type { Query, Step } from '../sql.js'
 
 export type StepSettings = {
   readonly openMax: number
@@ -20,8 +20,8 @@ export type StepSettings = {
 
 export type StepContext = {
   readonly now: UnixSeconds
-  /** The time by the clock that all daemons of this store share. */
-  readonly sharedMs: number
+  /** The time in milliseconds by the clock that all daemons of this store share. */
+  readonly sharedNow: Query
   readonly settings: StepSettings
   readonly rows: Rows
   /** Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. */

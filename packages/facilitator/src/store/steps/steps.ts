@@ -10,7 +10,6 @@ import type {
   Challenge,
   LateReason,
   Mint,
-  OpenClaim,
   PayerMeans,
   Payment,
   Released,
@@ -22,9 +21,8 @@ import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { isCarried } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
-import { decode } from '../stored.js'
 import { isDoubtful } from './doubt.js'
-import { endHold } from './hold-steps.js'
+import { beginHold, endHold, type Held } from './hold-steps.js'
 import { livingSenders } from './sender-leases.js'
 import type { StepContext } from './step-context.js'
 
@@ -74,16 +72,6 @@ export const isForgotten = (
 ): boolean =>
   !(claim ?? accepted ?? late ?? unmatched) && challenge.expiresAt + settings.expiredRetentionSeconds <= now
 
-/** Claimed permits of this payer that may still take from its balance. */
-export function* openClaims(payer: Address): Step<readonly OpenClaim[]> {
-  const rows = yield sql`
-    SELECT record FROM payment WHERE claim_payer = ${key(payer)} AND stage IN ('claimed', 'demoted') ORDER BY id`
-  return rows.flatMap(({ record }) => {
-    const { challenge, claim } = decode<Payment>(record)
-    return claim?.permit ? [{ challenge, permitNonce: claim.permit.permitNonce }] : []
-  })
-}
-
 function* claim(
   context: StepContext,
   nonce: ChallengeNonce,
@@ -97,7 +85,7 @@ function* claim(
   const identity = Payload.identity(payload)
   if (payment.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
   if (payload.kind === 'permit') {
-    const claims = yield* openClaims(payload.payer)
+    const claims = yield* context.rows.openClaims(payload.payer)
     if (means) {
       const refusal = judgeMeans(payment.challenge, payload, means, claims)
       if (refusal) return refusal
@@ -150,7 +138,7 @@ function* recordSigned(
 
 /** Takes over claims for which nothing was signed, and whose sender is gone. */
 function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender: Address): Step<void> {
-  const living = yield* livingSenders(sql`${context.sharedMs}`)
+  const living = yield* livingSenders(context.sharedNow)
   for (const nonce of nonces) {
     const { claim, accepted } = (yield* context.rows.payment(nonce))?.payment ?? {}
     if (!claim?.sender || accepted || living.has(claim.sender) || (yield* isCarried(nonce))) continue
@@ -158,7 +146,13 @@ function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender:
   }
 }
 
-function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<Outcome<'accept'>> {
+/** With a holder, a caller at this daemon waits for its answer, and holds the grant from the beginning. */
+function* accept(
+  context: StepContext,
+  nonce: ChallengeNonce,
+  burn: Burn,
+  holder: string | undefined,
+): Step<Outcome<'accept'> | Held> {
   const row = yield* context.rows.payment(nonce)
   const { payment } = row ?? {}
   if (payment?.accepted) return 'already_accepted'
@@ -168,7 +162,10 @@ function* accept(context: StepContext, nonce: ChallengeNonce, burn: Burn): Step<
     return 'not_claimed'
   }
   yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
-  return 'accepted'
+  // One that was accepted before may be held elsewhere.
+  if (holder === undefined || payment.granted || payment.demoted) return 'accepted'
+  yield* beginHold(context, nonce, holder)
+  return { accepted: { burn, at: context.now }, ticketed: payment.claim.ticketed }
 }
 
 function* demote(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'demote'>> {

@@ -116,6 +116,7 @@ function* forget({ rows }: StepContext, ids: readonly number[]): Step<void> {
   yield sql`DELETE FROM counted WHERE pay_to IN ${addresses}`
   yield sql`DELETE FROM event WHERE payment IN ${those}`
   yield sql`DELETE FROM payment WHERE id IN ${those}`
+  yield sql`UPDATE ledger SET forgotten = forgotten + 1`
 }
 
 export const transferSteps = {
