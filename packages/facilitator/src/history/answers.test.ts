@@ -11,7 +11,7 @@ import {
   permitPayloadOf,
   units,
 } from '../../test/challenges.js'
-import { openTestStore } from '../../test/store.js'
+import { openTestStore, stores } from '../../test/store.js'
 import { amountOf, payerOf, timeOf } from '../payment/listing.js'
 import { type HistoryPayment, mintsOf, phaseOf, toldFinalityAt } from './payment.js'
 import type { HistoryFilter, HistoryQuery } from './questions.js'
@@ -140,7 +140,7 @@ describe('the history of the store', () => {
           await close()
         },
       ),
-      { numRuns: 40 },
+      { numRuns: stores },
     )
   })
 

@@ -11,7 +11,7 @@ import {
   seconds,
   units,
 } from '../../../test/challenges.js'
-import { openTestStore, stepSettings, type TestStore } from '../../../test/store.js'
+import { openTestStore, stepSettings, stores, type TestStore } from '../../../test/store.js'
 import type { PageQuery } from '../../payment/books.js'
 import { createStoreBooks } from './operator-questions.js'
 
@@ -91,7 +91,7 @@ describe('the books of the store', () => {
         )
         await store.close()
       }),
-      { numRuns: 60 },
+      { numRuns: stores },
     )
   })
 
