@@ -23,7 +23,11 @@ export function at<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-export const indices = (length: number) => Array.from({ length }, (_, index) => index)
+export function indices(length: number): number[] {
+  const all: number[] = []
+  for (let index = 0; index < length; index++) all.push(index)
+  return all
+}
 
 /** Puts codes into fresh locals. */
 export function keep({ lanes, scope }: Arithmetic, codes: readonly Code[]): Prepared<Limbs> {

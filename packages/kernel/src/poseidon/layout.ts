@@ -1,6 +1,5 @@
 import { type Field, limbsOf } from '../field.js'
 import type { Lanes } from '../lanes.js'
-import { indices } from '../montgomery.js'
 import type { WasmMemory } from '../wasm/instance.js'
 import type { Row } from './scaling.js'
 import { spreadConstant } from './spread-element.js'
@@ -19,7 +18,7 @@ export type Layout = {
 const alignment = 16
 
 export function createLayout(field: Field, lanes: Lanes): Layout {
-  const held: { readonly address: number; readonly words: readonly number[] }[] = []
+  const held: { readonly address: number; readonly operands: readonly number[] }[] = []
   let end = 0
 
   function reserve(bytes: number): number {
@@ -29,7 +28,7 @@ export function createLayout(field: Field, lanes: Lanes): Layout {
   }
   const hold = (operands: readonly number[]) => {
     const address = reserve(operands.length * lanes.limbBytes)
-    held.push({ address, words: operands.flatMap((operand) => indices(lanes.count).map(() => operand)) })
+    held.push({ address, operands })
     return address
   }
 
@@ -43,7 +42,13 @@ export function createLayout(field: Field, lanes: Lanes): Layout {
     size: () => end,
     write(memory) {
       const words = new Uint32Array(memory.buffer)
-      for (const { address, words: content } of held) words.set(content, address / 4)
+      for (const { address, operands } of held) {
+        let word = address / 4
+        for (const operand of operands) {
+          words.fill(operand, word, word + lanes.count)
+          word += lanes.count
+        }
+      }
     },
   }
 }

@@ -17,7 +17,19 @@ export function unsigned(value: number): number[] {
   return bytes
 }
 
-/** Signed LEB128, as constants are written. */
+/** Signed LEB128 of 32 bits, as most constants are written. */
+function signed32(value: number): number[] {
+  const bytes: number[] = []
+  let rest = value | 0
+  while (rest < -64 || rest > 63) {
+    bytes.push((rest & 127) + 128)
+    rest >>= 7
+  }
+  bytes.push(rest & 127)
+  return bytes
+}
+
+/** Signed LEB128. */
 function signed(value: bigint): number[] {
   const bytes: number[] = []
   let rest = value
@@ -30,10 +42,10 @@ function signed(value: bigint): number[] {
   }
 }
 
-/** Writes nested code into one array. */
+/** Writes nested code into one array. With an index, because this runs once, and iterators are slow until they are compiled. */
 export function flatten(code: Code, into: number[] = []): number[] {
   if (typeof code === 'number') into.push(code)
-  else for (const part of code) flatten(part, into)
+  else for (let at = 0; at < code.length; at++) flatten(code[at] as Code, into)
   return into
 }
 
@@ -50,7 +62,7 @@ const memoryStore = (opcode: number, alignment: number) => (address: Code, value
 ]
 
 export const i32 = {
-  const: (value: number): Code => [0x41, signed(BigInt(value))],
+  const: (value: number): Code => [0x41, signed32(value)],
   add: binary(0x6a),
   sub: binary(0x6b),
   mul: binary(0x6c),

@@ -62,12 +62,12 @@ function build(spec: FunctionSpec): Built {
       return localOf(spec.params.length + locals.length - 1)
     },
   }
-  const body = flatten(spec.body(scope))
+  const body = spec.body(scope)
   const declarations = locals.map((type) => [1, valueTypeByte[type]])
   const typesOf = (types: readonly ValueType[]) => vector(types.map((type) => [valueTypeByte[type]]))
   return {
     type: [0x60, ...typesOf(spec.params), ...typesOf(spec.result === undefined ? [] : [spec.result])],
-    body: sized([...vector(declarations), ...body, 0x0b]),
+    body: sized(flatten([vector(declarations), body, 0x0b])),
     exportAs: spec.exportAs,
   }
 }
