@@ -78,8 +78,8 @@ export type Ledger = {
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /** The payment that a payload names, and what is known of its payer, in one round trip. */
   presented(payload: Payload.Payload): Promise<Presented>
-  /** Those of these payments that there are, in any order. */
-  findTogether(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
+  /** Those of these payments that no claim is under way for: accepted, released, or not claimed at all. In any order. */
+  ended(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
    * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
    * claims with one permit nonce of one payer. With `means`, a permit is claimed only while they cover it
@@ -106,7 +106,9 @@ export type Ledger = {
    * Claimed permits that no transaction carries: nobody has begun to burn them, or whoever did broke off. Other daemons
    * leave theirs to the one that sends.
    */
-  unsigned(): Promise<readonly UnsignedClaim[]>
+  unsigned(): Promise<readonly ChallengeNonce[]>
+  /** Those of these that still are. */
+  unsignedClaims(nonces: readonly ChallengeNonce[]): Promise<readonly UnsignedClaim[]>
   /** Makes unsigned claims those of this account, as far as the daemons of their accounts are gone. */
   adopt(nonces: readonly ChallengeNonce[], sender: Address): Promise<void>
   /** Transactions with burns under way that accounts signed whose daemons are gone, apart from this account. */

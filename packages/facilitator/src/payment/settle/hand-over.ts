@@ -9,7 +9,7 @@ import type { Examine } from './examine.js'
 import type { News } from './shared-burns.js'
 
 export function startHandOver(deps: {
-  readonly ledger: Pick<Ledger, 'unsigned' | 'adopt' | 'release'>
+  readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt' | 'release'>
   /** The account that sends here. */
   readonly account: Address
   readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
@@ -25,9 +25,12 @@ export function startHandOver(deps: {
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
   let adoptedAtMs = 0
+  /** All that was unsigned in the last round. What is new since then was examined a moment ago, by whoever claimed it. */
+  let seenBefore: ReadonlySet<ChallengeNonce> | undefined
 
-  async function takeUp({ challenge, payload }: UnsignedClaim) {
+  async function takeUp({ challenge, payload }: UnsignedClaim, isFresh: boolean) {
     const { nonce } = challenge
+    if (isFresh) return burns.start(challenge, payload, 'burnable')
     const examined = await examine.permit(challenge, payload)
     if (burns.isUnderWay(nonce)) return
     if (examined.ok) return burns.start(challenge, payload, examined.value.verdict)
@@ -47,17 +50,22 @@ export function startHandOver(deps: {
   }
 
   async function round(): Promise<void> {
-    const all = await ledger.unsigned()
-    const isOwn = ({ sender = account }: UnsignedClaim) => sender === account
-    await adopt(all.filter((claim) => !isOwn(claim)))
-    const claims = all.filter(isOwn)
-    const open = new Set(claims.map(({ challenge }) => challenge.nonce))
-    for (const nonce of takenUp.keys()) if (!open.has(nonce)) takenUp.delete(nonce)
+    const unsigned = new Set(await ledger.unsigned())
+    for (const nonce of takenUp.keys()) if (!unsigned.has(nonce)) takenUp.delete(nonce)
     const isDue = (nonce: ChallengeNonce) =>
       !burns.isUnderWay(nonce) && clock.now() >= (takenUp.get(nonce) ?? 0) + deps.retryMs
-    const due = claims.filter(({ challenge }) => isDue(challenge.nonce))
-    for (const { challenge } of due) takenUp.set(challenge.nonce, clock.now())
-    await Promise.allSettled(due.map(takeUp)).then((ends) => {
+    const due = [...unsigned].filter(isDue)
+    const claims = due.length > 0 ? await ledger.unsignedClaims(due) : []
+    const isOwn = ({ sender = account }: UnsignedClaim) => sender === account
+    await adopt(claims.filter((claim) => !isOwn(claim)))
+    const seen = seenBefore
+    seenBefore = unsigned
+    const takingUp = claims.filter(isOwn).map((claim) => {
+      const { nonce } = claim.challenge
+      takenUp.set(nonce, clock.now())
+      return takeUp(claim, seen?.has(nonce) === false)
+    })
+    await Promise.allSettled(takingUp).then((ends) => {
       for (const end of ends) if (end.status === 'rejected') throw end.reason
     })
   }

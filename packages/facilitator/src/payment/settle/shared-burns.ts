@@ -48,7 +48,7 @@ export function createNews(
 export function createSharedBurns(deps: {
   /** The burns of this daemon. Undefined while another one sends. */
   readonly here: () => Pick<Burns, 'start' | 'watch' | 'isUnderWay'> | undefined
-  readonly ledger: Pick<Ledger, 'findTogether'>
+  readonly ledger: Pick<Ledger, 'ended'>
   readonly news: News
   readonly clock: Clock
 }): SettleBurns {
@@ -79,7 +79,7 @@ function createElsewhere({
   let isLooking = false
 
   async function look(): Promise<void> {
-    for (const payment of await ledger.findTogether([...waiters.keys()])) {
+    for (const payment of await ledger.ended([...waiters.keys()])) {
       const end = endOf(payment)
       const { nonce } = payment.challenge
       if (!end) continue

@@ -22,7 +22,7 @@ import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { isOf, type Slot, slots } from '../rows/transaction-rows.js'
-import { allOf, first, hexOf, key, list, type Step, serverNow, sql } from '../sql.js'
+import { allOf, first, hexOf, key, paddedList, type Step, serverNow, sql } from '../sql.js'
 import { livingSenders } from '../steps/sender-leases.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
@@ -33,8 +33,10 @@ export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
   return row && decode<Payment>(row.record)
 }
 
-export function* findPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
-  const rows = yield sql`SELECT record FROM payment WHERE nonce IN ${list(nonces.map(key))}`
+/** Those of these payments that no claim is under way for. */
+export function* endedPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
+  const rows = yield sql`
+    SELECT record FROM payment WHERE nonce IN ${paddedList(nonces.map(key))} AND NOT ${isUnderWay}`
   return rows.map(({ record }) => decode<Payment>(record))
 }
 
@@ -214,13 +216,22 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
   }
 }
 
-/** Claimed permits that no transaction carries, each with the account that is to burn it. */
-export function* unsignedClaims(): Step<readonly UnsignedClaim[]> {
+/** Claimed permits that no transaction carries. */
+const unsigned = sql`
+  payment JOIN permit ON permit.nonce = payment.nonce
+  WHERE stage = 'claimed'
+    AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = payment.nonce AND ${isOf('burn')})`
+
+export function* unsignedNonces(): Step<readonly ChallengeNonce[]> {
+  const rows = yield sql`SELECT payment.nonce AS nonce FROM ${unsigned} ORDER BY payment.id`
+  return rows.map(({ nonce }) => hexOf(nonce) as ChallengeNonce)
+}
+
+/** Those of these that are unsigned, each with the account that is to burn it. */
+export function* unsignedClaims(nonces: readonly ChallengeNonce[]): Step<readonly UnsignedClaim[]> {
   const rows = yield sql`
-    SELECT payment.record AS payment, permit.record AS permit FROM payment JOIN permit ON permit.nonce = payment.nonce
-    WHERE stage = 'claimed'
-      AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = payment.nonce AND ${isOf('burn')})
-    ORDER BY payment.id`
+    SELECT payment.record AS payment, permit.record AS permit
+    FROM ${unsigned} AND payment.nonce IN ${paddedList(nonces.map(key))} ORDER BY payment.id`
   return rows.map((row) => {
     const { challenge, claim } = decode<Payment>(row.payment)
     return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }

@@ -16,9 +16,9 @@ import {
   type AwaitingPlace,
   awaitingMint,
   demotedPayments,
+  endedPayments,
   feesDue,
   findPayment,
-  findPayments,
   interrupted,
   openClaims,
   openDistributions,
@@ -27,6 +27,7 @@ import {
   presented,
   swept,
   unsignedClaims,
+  unsignedNonces,
 } from './flow-questions.js'
 import { createGrants, type Holds } from './grants.js'
 
@@ -81,8 +82,9 @@ export function createStoreLedger({
       change('claim', nonce, payload, ticketed, means, sender),
     openClaims: (payer) => ask(openClaims(payer)),
     release: (nonce, why) => change('release', nonce, why),
-    findTogether: (nonces) => ask(findPayments(nonces)),
-    unsigned: () => ask(unsignedClaims()),
+    ended: (nonces) => ask(endedPayments(nonces)),
+    unsigned: () => ask(unsignedNonces()),
+    unsignedClaims: (nonces) => ask(unsignedClaims(nonces)),
     adopt: (nonces, sender) => change('adopt', nonces, sender),
     orphaned: (account) => ask(orphaned(account)),
     interrupted: (account) => ask(interrupted(account)),

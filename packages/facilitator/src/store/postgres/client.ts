@@ -26,8 +26,11 @@ export type Client = {
   read<T>(work: (send: Send) => Promise<T>): Promise<T>
   /** Those of the tables that are known here. */
   readonly migrations: readonly Migration[]
-  /** Hears what others tell in a channel, and, after a pause in which nothing could be heard, that there was one. */
-  listen(channel: string): Promise<Hints>
+  /**
+   * Hears what others tell in a channel, and, after a pause in which nothing could be heard, that there was one. What we tell
+   * ourselves says `own`.
+   */
+  listen(channel: string, own: string): Promise<Hints>
   close(): Promise<void>
 }
 
@@ -56,12 +59,12 @@ export function connect(database: Database, patience = short): Client {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
     migrations: database.migrations ?? migrations,
-    async listen(channel) {
+    async listen(channel, own) {
       const listeners = new Set<() => void>()
       const tell = () => {
         for (const listener of listeners) listener()
       }
-      await ear.listen(channel, tell, tell)
+      await ear.listen(channel, (told) => told !== own && tell(), tell)
       return (listener) => {
         listeners.add(listener)
         return () => void listeners.delete(listener)

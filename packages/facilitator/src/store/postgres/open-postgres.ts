@@ -1,6 +1,7 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
 import { createHash } from 'node:crypto'
 import { SvcError } from '@svc-zerc20/protocol'
+import { systemRandom } from '../../system.js'
 import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
 import { old } from '../journal/mark.js'
 import type { Fence } from '../lease.js'
@@ -23,8 +24,9 @@ export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs
 const groupMax = 200
 
 const hintChannel = 'svc_ledger'
-/** Without rows of its own, so that nobody waits for its answer. */
-const hint = sql`NOTIFY svc_ledger`
+/** Tells who wrote. It has no rows, so that nobody waits for its answer. */
+const hintOf = (own: string): Query => ({ text: `NOTIFY ${hintChannel}, '${own}'`, values: [] })
+const ownBytes = 8
 
 /** Throws `SvcError('ledger_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -34,9 +36,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await openTables(client, options.database, isCopyAccepted)
     const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
     const health = createHealth(onFailure)
-    const writer = createWriter(client, health, options.settings, ledger?.applied)
+    const own = Buffer.from(systemRandom.bytes(ownBytes)).toString('hex')
+    const writer = createWriter(client, health, { ...options.settings, hint: hintOf(own) }, ledger?.applied)
     const leases = createLeases({ run: writer.runBeside, onFailure: health.failed })
-    const hints = await client.listen(hintChannel)
+    const hints = await client.listen(hintChannel, own)
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
     let working: Promise<void> | undefined
@@ -193,7 +196,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
 function createWriter(
   client: Client,
   health: ReturnType<typeof createHealth>,
-  settings: GroupSettings,
+  { hint, ...settings }: GroupSettings & { readonly hint: Query },
   newest: number,
 ) {
   const { known, isOld, accepted, inKnown, inRemembered } = createTransactions(client, health, newest)
