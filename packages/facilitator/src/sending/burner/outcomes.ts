@@ -67,14 +67,21 @@ export function createBurnOutcomes(deps: {
   }
 
   /**
-   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search never gives up. The burn
-   * needs as many confirmations as one of ours, and a node that lags is asked again.
+   * Finds a burn that the replay ledger holds, by its event. The money has moved, so the search goes on as long as that ledger
+   * holds it: a reorg may take back a burn that a stranger sent. The burn needs as many confirmations as one of ours, and a
+   * node that lags is asked again.
    */
   async function executed({ challenge, payload }: BatchItem): Promise<BurnOutcome> {
+    let missing = 0
     for (let pauseMs: number = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
       const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
       const depth = burn ? chain.headNumber() - burn.blockNumber + 1n : 0n
       if (burn && depth >= BigInt(deps.confirmations)) return { kind: 'burned', burn }
+      const isHeld =
+        burn !== undefined ||
+        (await untilAnswered(() => chain.permitFacts(challenge, payload.payer))).executed
+      missing = isHeld ? 0 : missing + 1
+      if (missing >= limits.laggingNodeReadsMax) return notExecuted
       await pause(burn ? limits.receiptPollMaxMs : pauseMs)
     }
   }
@@ -90,7 +97,7 @@ export function createBurnOutcomes(deps: {
         if (facts.executed) return executed(item)
         await pause(limits.receiptPollMaxMs)
       }
-      return { kind: 'failed', rejection: reject('burn_failed', 'the transaction did not execute the burn') }
+      return notExecuted
     },
 
     /**
@@ -127,4 +134,9 @@ export function createBurnOutcomes(deps: {
       })
     },
   }
+}
+
+const notExecuted: BurnOutcome = {
+  kind: 'failed',
+  rejection: reject('burn_failed', 'the transaction did not execute the burn'),
 }
