@@ -37,6 +37,7 @@ CREATE TABLE payment (
   stage TEXT NOT NULL,
   claim_payer KEY,
   asker KEY,
+  granted INT NOT NULL,
   late TEXT,
   epoch TEXT,
   treasury KEY NOT NULL,
@@ -50,6 +51,7 @@ CREATE INDEX payment_unclaimed ON payment (expires_at, asker) WHERE stage = 'unc
 CREATE INDEX payment_claimed ON payment (claim_payer) WHERE stage IN ('claimed', 'demoted');
 CREATE INDEX payment_issued ON payment (stage, issued_at, nonce);
 CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS NOT NULL;
+CREATE INDEX payment_unserved ON payment (id) WHERE stage = 'accepted' AND granted = 0;
 CREATE INDEX payment_late ON payment (issued_at, nonce) WHERE late IS NOT NULL;
 CREATE INDEX payment_provider ON payment (treasury, listed_at, id);
 CREATE INDEX payment_provider_amount ON payment (treasury, listed_amount, id);

@@ -53,6 +53,7 @@ function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
   return {
     stage,
     claim_payer: optionalKey(permitUnderWay(payment)?.payer),
+    granted: payment.granted ? 1 : 0,
     late: payment.late?.reason ?? null,
     payer: optionalKey(payerOf(payment)),
     listed_at: timeOf(payment),

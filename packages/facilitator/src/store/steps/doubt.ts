@@ -21,6 +21,9 @@ export function* isDoubtful(
   return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
 }
 
+/** Unserved payments that are read at once: no statement takes long, however many there are. */
+const unservedAtOnce = 500
+
 /** Goes on with a copy. `head` is the newest block of the chain. */
 function* acceptCopy(context: StepContext, head: number): Step<void> {
   const newest = yield* first(sql`SELECT COALESCE(max(id), 0) AS id FROM payment`)
@@ -30,10 +33,13 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
     setting: { payment: newest?.id, block: head } satisfies Doubt,
   })
   // Whoever paid before the copy may have been served behind it.
-  const unserved = yield sql`
-    SELECT nonce FROM payment WHERE stage = 'accepted' AND record LIKE ${'%"granted":false%'}`
-  for (const { nonce } of unserved) {
-    yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
+  for (;;) {
+    const unserved = yield sql`
+      SELECT nonce FROM payment WHERE stage = 'accepted' AND granted = 0 ORDER BY id LIMIT ${unservedAtOnce}`
+    for (const { nonce } of unserved) {
+      yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
+    }
+    if (unserved.length < unservedAtOnce) break
   }
   yield sql`DELETE FROM ready`
   yield sql`DELETE FROM followed`
