@@ -60,6 +60,7 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
   const keeper = await keepLeasedSide({
     leases,
     account,
+    pollMs: 500,
     make,
     isCopy,
     isOld: () => isOld,

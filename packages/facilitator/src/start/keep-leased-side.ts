@@ -40,8 +40,10 @@ export async function keepLeasedSide(deps: {
   readonly acceptCopy: (work: Lease) => Promise<void>
   readonly clock: Clock
   readonly log: Log
+  /** Pause between two looks for leases that are free or lost. */
+  readonly pollMs: number
 }): Promise<LeasedSideKeeper> {
-  const { leases, make, clock, log } = deps
+  const { leases, make, clock, log, pollMs } = deps
   const closing = new AbortController()
   /** The leases that the side of the moment has. */
   let held: Held = {}
@@ -51,10 +53,10 @@ export async function keepLeasedSide(deps: {
 
   /** Waits for a daemon that may have died. */
   async function takeAll(): Promise<Held> {
-    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += limits.leasePollMs) {
+    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += pollMs) {
       held = await takeMore(held)
       if (held.work) return held
-      await clock.sleep(limits.leasePollMs)
+      await clock.sleep(pollMs)
     }
     throw inUse()
   }
@@ -103,7 +105,7 @@ export async function keepLeasedSide(deps: {
 
   async function keep(): Promise<void> {
     while (!closing.signal.aborted) {
-      await clock.sleep(limits.leasePollMs, closing.signal)
+      await clock.sleep(pollMs, closing.signal)
       if (closing.signal.aborted) return
       await look().catch((err) => log({ event: 'work.failed', err }))
     }

@@ -95,6 +95,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
     account: chainSide.relayer,
+    pollMs: limits.leasePollMs,
     make: (held) => createLeasedSide(parts, flow, news, held),
     isCopy: storage.isCopy,
     isOld: () => storage.store.isOld?.() ?? false,

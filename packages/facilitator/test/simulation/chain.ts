@@ -94,7 +94,7 @@ export type ChainFaults = {
   priceJumps: number
 }
 
-const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
+export const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
 const addressWord = (address: string) => address.slice(2).padStart(64, '0')
 export const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 

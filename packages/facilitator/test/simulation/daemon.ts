@@ -109,7 +109,8 @@ export async function startDaemon(deps: DaemonDeps) {
   const ledger = ledgerOn(deps)
   const parts = { ...deps, clock, rpc, reader, ledger }
   const news = createNews(store.hints, clock, {
-    everyMs: limits.sharedPollMs,
+    // Nearly all hints arrive, and looks without one are what a simulation costs.
+    everyMs: 2_000,
     gatherMs: limits.sharedGatherMs,
   })
   const burns = createSharedBurns({
@@ -127,6 +128,7 @@ export async function startDaemon(deps: DaemonDeps) {
     acceptCopy: async () => undefined,
     clock,
     log: report,
+    pollMs: 1_500,
     make: async (held) => wireBack(parts, flow, news, held),
   })
   keeper.start()

@@ -42,6 +42,7 @@ export function drawFaults(draws: Draws, { finalizeConfirmations }: Terms): Faul
     stepsRefused: some(0.3, 0.05),
     stepsUnanswered: some(0.3, 0.05),
     killedAtSteps: some(0.5, 0.03),
+    stoppedAtSteps: some(0.3, 0.05),
     answersLost: some(0.5, 0.3),
     impatient: some(0.4, 0.3),
     killEveryMs: every(0.5, 5_000, 30_000),
@@ -67,9 +68,7 @@ export function drawTerms(draws: Draws): Terms {
   }
 }
 
-/** Ends all faults. */
+/** Ends all faults, and every wait for an answer with them. */
 export function calm(faults: Faults): void {
   for (const name of Object.keys(faults) as (keyof Faults)[]) faults[name] = 0
-  faults.delayMs = 5
-  faults.storeDelayMs = 1
 }

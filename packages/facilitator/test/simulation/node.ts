@@ -1,11 +1,5 @@
 /** A node of the simulated chain, behind the JSON-RPC client of one process: it delays, loses, lags and lies. */
-import {
-  burnTrialAbi,
-  burnTrialBytecode,
-  paymentLensAbi,
-  paymentLensBytecode,
-  tokenAbi,
-} from '@svc-zerc20/contracts'
+import { burnTrialAbi, burnTrialBytecode, paymentLensBytecode, tokenAbi } from '@svc-zerc20/contracts'
 import { type JsonRpc, type RpcAnswer, type RpcCall, resultOf } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
@@ -27,6 +21,7 @@ import {
   type Transaction,
   toRequests,
   verifier,
+  word,
 } from './chain.js'
 import type { Draws } from './draws.js'
 import type { Process, Timeline } from './timeline.js'
@@ -64,7 +59,6 @@ const refusals = [
 
 const constructorOf = (abi: readonly { readonly type: string; readonly inputs?: unknown }[]) =>
   abi.find(({ type }) => type === 'constructor')?.inputs as never
-const lensInputs = constructorOf(paymentLensAbi)
 const trialInputs = constructorOf(burnTrialAbi)
 const indexCall = encodeFunctionData({ abi: tokenAbi, functionName: 'index' })
 const hashChainCall = encodeFunctionData({ abi: tokenAbi, functionName: 'hashChain' })
@@ -112,29 +106,26 @@ export function createNetwork(deps: {
     baseFeePerGas: quantity(baseFee),
   })
 
+  /** In words, as the contract encodes it: of all calls this is the most frequent one. */
   function lens(view: Block, data: string): Hex {
-    const [, , permits, addresses] = argumentsOf(lensInputs, paymentLensBytecode, data) as [
-      unknown,
-      unknown,
-      readonly { payer: string; challengeNonce: never }[],
-      readonly string[],
-    ]
-    const permitFacts = permits.map(({ payer, challengeNonce }) => {
-      const { permitNonce: nonce, balance, allowance } = chain.holderAt(view, lowerCase(payer))
-      return { nonce, balance, allowance, executed: chain.isExecuted(view, challengeNonce), code: 0 }
+    const wordAt = (i: number) => data.slice(paymentLensBytecode.length + 64 * i).slice(0, 64)
+    const addressAt = (i: number) => `0x${wordAt(i).slice(24)}` as Address
+    const count = (i: number) => Number.parseInt(wordAt(i), 16)
+    const permits = Array.from({ length: count(4) }, (_, i) => {
+      const at = 5 + 4 * i
+      const { permitNonce, balance, allowance } = chain.holderAt(view, addressAt(at))
+      const isExecuted = chain.isExecuted(view, `0x${wordAt(at + 3)}` as never)
+      return [permitNonce, balance, allowance, isExecuted ? 1 : 0, 0].map(word).join('')
     })
-    const balances = addresses.map((address) =>
-      chain.leavesAt(view, lowerCase(address)).reduce((sum, { value }) => sum + value, 0n),
+    const addressesAt = 5 + 4 * permits.length
+    const balances = Array.from({ length: count(addressesAt) }, (_, i) =>
+      word(chain.leavesAt(view, addressAt(addressesAt + 1 + i)).reduce((sum, { value }) => sum + value, 0n)),
     )
-    const result = [
-      BigInt(view.time),
-      BigInt(view.number),
-      BigInt(chainId),
-      permitFacts,
-      balances,
-      'T',
-    ] as const
-    return encodeFunctionResult({ abi: paymentLensAbi, functionName: 'read', result } as never)
+    const balancesAt = 7 + 5 * permits.length
+    const nameAt = balancesAt + 1 + balances.length
+    const head = [view.time, view.number, chainId, 32 * 6, 32 * balancesAt, 32 * nameAt].map(word).join('')
+    const name = `${word(1)}${'54'.padEnd(64, '0')}`
+    return `0x${head}${word(permits.length)}${permits.join('')}${word(balances.length)}${balances.join('')}${name}`
   }
 
   function trial(view: Block, data: string): Hex {
@@ -174,27 +165,41 @@ export function createNetwork(deps: {
     )
   }
 
-  function take(raw: Hex): RpcAnswer {
+  const known = new Map<Hex, { readonly transaction: Transaction; readonly sent: Sent } | undefined>()
+
+  /** Bytes are read once, however often they are sent. */
+  function read(raw: Hex) {
+    if (!known.has(raw)) known.set(raw, parse(raw))
+    return known.get(raw)
+  }
+
+  function parse(raw: Hex) {
+    const parsed = parseTransaction(raw)
     const {
       nonce: txNonce = 0,
       to,
       data = '0x',
       maxFeePerGas = 0n,
-      maxPriorityFeePerGas = 0n,
+      maxPriorityFeePerGas: tip = 0n,
       r,
-    } = parseTransaction(raw)
+    } = parsed
     const from = r && signerIn(r)
-    if (!from || !to) return { error: { code: -32000, message: 'invalid sender' } }
-    const target = lowerCase(to)
-    deps.onSent({ from, txNonce, to: target, data })
+    if (!from || !to) return undefined
+    const sent: Sent = { from, txNonce, to: lowerCase(to), data }
+    const call = callIn(chain, sent.to, data)
+    return { transaction: { hash: keccak256(raw), from, txNonce, maxFeePerGas, tip, call }, sent }
+  }
+
+  function take(raw: Hex): RpcAnswer {
+    const told = read(raw)
+    if (!told) return { error: { code: -32000, message: 'invalid sender' } }
+    const { transaction, sent } = told
+    deps.onSent(sent)
     if (draws.happens(faults.refusedSends)) {
       return { error: { code: -32000, message: draws.oneOf(refusals) } }
     }
-    const hash = keccak256(raw)
-    const call = callIn(chain, target, data)
-    const transaction: Transaction = { hash, from, txNonce, maxFeePerGas, tip: maxPriorityFeePerGas, call }
     const message = chain.submit(transaction, { isKept: !draws.happens(faults.forgotten) })
-    return message === undefined ? { result: hash } : { error: { code: -32000, message } }
+    return message === undefined ? { result: transaction.hash } : { error: { code: -32000, message } }
   }
 
   function receipt(view: Block, hash: Hex): RpcAnswer {
@@ -250,6 +255,9 @@ export function createNetwork(deps: {
   const chooseView = (): Block =>
     draws.happens(faults.lagging) ? chain.tipBefore(draws.between(0, faults.lagMs)) : chain.tip()
 
+  /** Most questions arrive at once. */
+  const pauseMs = (share: number) => (draws.happens(share) ? draws.between(0, faults.delayMs) : 0)
+
   /** One round trip of a process: the question arrives, then its answer, or neither. */
   function roundTrip<T>(process: Process, ask: (view: Block) => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -262,11 +270,9 @@ export function createNetwork(deps: {
       const arrive = () => {
         const told = ask(chooseView())
         if (draws.happens(faults.lost)) return void lose('the answer was lost')
-        timeline.after(draws.between(0, faults.delayMs), () => process.wake(() => resolve(told)))
+        timeline.soon(pauseMs(0.7), () => process.wake(() => resolve(told)))
       }
-      // Most questions arrive at once: events are what a simulation costs.
-      if (draws.happens(0.2)) timeline.after(draws.between(0, faults.delayMs), arrive)
-      else arrive()
+      timeline.soon(pauseMs(0.2), arrive)
     })
   }
 

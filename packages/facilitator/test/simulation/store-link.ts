@@ -16,6 +16,8 @@ export type StoreFaults = {
   stepsUnanswered: number
   /** Share of steps at which the process that asked is killed, half of them before the step and half behind it. */
   killedAtSteps: number
+  /** Share of steps that are decided on, and asked for only when the process has stood still for longer than a lease. */
+  stoppedAtSteps: number
 }
 
 type LinkDeps = {
@@ -28,6 +30,7 @@ type LinkDeps = {
   readonly holder?: string | undefined
   readonly hints?: Hints | undefined
   readonly kill: () => void
+  readonly stop: () => void
   /** Hears of every step that happened. */
   readonly onStep: (name: StepName, args: readonly unknown[], outcome: unknown) => void
 }
@@ -36,13 +39,14 @@ const lost = () => new SvcError('ledger_failed', 'the storage of the ledger does
 
 export function linkTo(deps: LinkDeps): Store {
   const { database, process, timeline, draws, faults, holder } = deps
-  const pauseMs = () => draws.between(0, faults.storeDelayMs)
+  /** Most questions, and their answers, are at once where they go: events are what a simulation costs. */
+  const pauseMs = () => (draws.happens(0.3) ? draws.between(0, faults.storeDelayMs) : 0)
 
   /** Something is done at the database now, and its outcome is heard later. */
   function hear<T>(work: () => T, isHeard = true): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!process.isAlive()) return
-      const later = (end: () => void) => void timeline.after(pauseMs(), () => process.wake(end))
+      const later = (end: () => void) => timeline.soon(pauseMs(), () => process.wake(end))
       try {
         const value = work()
         later(isHeard ? () => resolve(value) : () => reject(lost()))
@@ -58,6 +62,14 @@ export function linkTo(deps: LinkDeps): Store {
         throw new SvcError('ledger_failed', 'the disk is full')
       })
     }
+    if (draws.happens(faults.stoppedAtSteps)) {
+      deps.stop()
+      return new Promise((resolve, reject) => process.wake(() => send(request).then(resolve, reject)))
+    }
+    return send(request)
+  }
+
+  function send(request: Omit<Request, 'nowMs'>): Promise<unknown> {
     const death = draws.happens(faults.killedAtSteps) ? draws.oneOf(['before', 'behind'] as const) : 'none'
     const nowMs = process.clock.now()
     const step = () => {
@@ -67,8 +79,8 @@ export function linkTo(deps: LinkDeps): Store {
     }
     return new Promise((resolve, reject) => {
       if (!process.isAlive()) return
-      timeline.after(pauseMs(), () => {
-        // A process that stands still, or is dead, has sent its request all the same.
+      // A process that stands still, or is dead, has sent its request all the same.
+      timeline.soon(pauseMs(), () => {
         if (death === 'before') return deps.kill()
         hear(step, !draws.happens(faults.stepsUnanswered)).then(resolve, reject)
         if (death === 'behind') deps.kill()
@@ -84,7 +96,8 @@ export function linkTo(deps: LinkDeps): Store {
       every(ms, act) {
         const repeat = async () => {
           for (;;) {
-            await process.clock.sleep(ms)
+            // Seldom, so that more leases are lost, and because looks are what a simulation costs.
+            await process.clock.sleep(2 * ms)
             act()
           }
         }

@@ -7,13 +7,14 @@ export type Timeline = ReturnType<typeof createTimeline>
 
 const startMs = 1_700_000_000_000
 
-/** Turns of the loop after which everything that follows from an event without waiting has happened. */
-const turnsPerEvent = 2
+/** Resolves when nothing is left that can go on without waiting. To be called behind an `await`. */
+const drained = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 export function createTimeline() {
   let nowMs = startMs
   let count = 0
   const heap: Event[] = []
+  const immediate: (() => void)[] = []
 
   const isBefore = (a: Event, b: Event) => a.atMs < b.atMs || (a.atMs === b.atMs && a.number < b.number)
 
@@ -46,27 +47,42 @@ export function createTimeline() {
     return top
   }
 
+  /** Returns how to take the event back. */
+  function after(ms: number, run: () => void): () => void {
+    count += 1
+    const event: Event = { atMs: nowMs + Math.max(0, ms), number: count, run }
+    push(event)
+    return () => {
+      event.run = undefined
+    }
+  }
+
   return {
     now: () => nowMs,
+    after,
 
-    /** Returns how to take the event back. */
-    after(ms: number, run: () => void): () => void {
-      count += 1
-      const event: Event = { atMs: nowMs + Math.max(0, ms), number: count, run }
-      push(event)
-      return () => {
-        event.run = undefined
-      }
+    /** The same. What is to happen without a pause happens now, and is no event: events are what a simulation costs. */
+    soon(ms: number, run: () => void): void {
+      if (ms > 0) after(ms, run)
+      else run()
     },
+
+    /** What is to happen behind everything that follows from an event without waiting, and still at its time. */
+    atOnce: (run: () => void) => void immediate.push(run),
 
     /** Runs events until there is none, or until `isOver` says so after one of them. */
     async run(isOver: () => boolean): Promise<void> {
+      await undefined
       for (let event = pop(); event; event = pop()) {
         const { run } = event
         if (!run) continue
         nowMs = event.atMs
         run()
-        for (let turn = 0; turn < turnsPerEvent; turn++) await new Promise((resolve) => setImmediate(resolve))
+        await drained()
+        while (immediate.length > 0) {
+          for (const next of immediate.splice(0)) next()
+          await drained()
+        }
         if (isOver()) return
       }
     },

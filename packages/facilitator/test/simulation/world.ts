@@ -1,5 +1,6 @@
 /** One simulated history from one seed: payers come, everything breaks, then all is quiet, and the books must be right. */
 import type { Address } from '@svc-zerc20/protocol'
+import { limits } from '../../src/config/limits.js'
 import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
 import type { Hints } from '../../src/store/store.js'
@@ -113,6 +114,7 @@ export async function simulate(
       draws,
       faults,
       kill,
+      stop: () => standStill(host),
       ...(isShared && { holder: `${host.name}, run ${boots}`, hints }),
       onStep(name, args, outcome) {
         trace.tell(`${host.name} step ${name} ${typeof outcome === 'string' ? outcome : ''}`)
@@ -136,6 +138,12 @@ export async function simulate(
       },
       (error) => die(host, process, `at its start: ${error}`),
     )
+  }
+
+  function standStill({ name, process }: Host): void {
+    process.stop()
+    trace.tell(`${name} stands still`)
+    timeline.after(draws.between(1_000, 4 * limits.leaseMs), process.goOn)
   }
 
   function die(host: Host, process: Host['process'], how: string): void {
@@ -196,12 +204,7 @@ export async function simulate(
     const host = draws.oneOf(hosts)
     die(host, host.process, 'suddenly')
   })
-  repeat(faults.stopEveryMs, () => {
-    const { name, process } = draws.oneOf(hosts)
-    process.stop()
-    trace.tell(`${name} stands still`)
-    timeline.after(draws.between(1_000, 20_000), process.goOn)
-  })
+  repeat(faults.stopEveryMs, () => standStill(draws.oneOf(hosts)))
   repeat(faults.reorgEveryMs, () => chain.reorg(draws.between(1, faults.reorgDepthMax)))
   repeat(faults.evictEveryMs, chain.evict)
   repeat(faults.usurpEveryMs, () => {
@@ -262,18 +265,25 @@ export async function simulate(
 }
 
 /**
- * How long a grant was held is asked of the clock that cannot be set. Here it is virtual, too. Errors are part of every
- * history, and nobody reads where they come from.
+ * How long a grant was held is asked of the clock that cannot be set. Here it is virtual, too, and so is the next turn of the
+ * loop: a real one costs as much as all that happens in it. Errors are part of every history, and nobody reads where they
+ * come from.
  */
-async function inVirtualTime(timeline: Pick<Timeline, 'now'>, work: () => Promise<void>): Promise<void> {
+async function inVirtualTime(
+  timeline: Pick<Timeline, 'now' | 'atOnce'>,
+  work: () => Promise<void>,
+): Promise<void> {
   const { now } = performance
   const { stackTraceLimit } = Error
+  const { setImmediate } = globalThis
   performance.now = timeline.now
+  globalThis.setImmediate = timeline.atOnce as never
   Error.stackTraceLimit = 0
   try {
     await work()
   } finally {
     performance.now = now
+    globalThis.setImmediate = setImmediate
     Error.stackTraceLimit = stackTraceLimit
   }
 }
