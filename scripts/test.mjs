@@ -2,10 +2,11 @@
 // Circuits compiled one by one, batches with real proofs, and packages as strangers install them have commands of their
 // own: `npm test` proves single mints with the real circuits, and runs the built commands, anyway.
 // `npm run test:crash`, `npm run test:fuzz` and `npm run test:sim` run some of them many times as often.
-import { getPriority, setPriority } from 'node:os'
+import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { root, run, setup } from './setup.mjs'
+import { start } from './children.mjs'
+import { root, setup } from './setup.mjs'
 
 const oftener = {
   // Kills of the daemon, faults of everything around three of them, payments of every kind of fee and mint to finalized,
@@ -36,15 +37,17 @@ const oftener = {
   },
 }
 
+/** Histories from which on every core simulates its share of them. */
+const sharedFrom = 1_000
+
 const [first, ...given] = process.argv.slice(2)
 const daily = ['unit', 'chain', 'chain-engine', 'postgres', 'e2e'].flatMap((name) => ['--project', name])
 const {
-  env,
+  env = {},
+  envs = [env],
   files,
   rest = given,
-} = first === 'sim'
-  ? simulation(given)
-  : (oftener[first] ?? { env: {}, files: first === undefined ? daily : [first] })
+} = first === 'sim' ? simulation(given) : (oftener[first] ?? { files: first === undefined ? daily : [first] })
 
 /** `--seeds N` simulates so many histories, and `--seed S` begins with that one; alone it is the only one. */
 function simulation(args) {
@@ -58,19 +61,37 @@ function simulation(args) {
   const taken = new Set(
     tokens.filter(isOurs).flatMap(({ index, inlineValue }) => (inlineValue ? [index] : [index, index + 1])),
   )
+  const { seeds, seed } = values
   return {
-    env: {
-      ...(values.seeds !== undefined && { SIM_SEEDS: values.seeds }),
-      ...(values.seed !== undefined && { SIM_SEED: values.seed }),
-    },
+    envs:
+      Number(seeds) >= sharedFrom
+        ? sharesOf(Number(seeds), Number(seed ?? 1))
+        : [
+            {
+              ...(seeds !== undefined && { SIM_SEEDS: seeds }),
+              ...(seed !== undefined && { SIM_SEED: seed }),
+            },
+          ],
     files: ['packages/facilitator/src/start/simulation.test.ts'],
     rest: args.filter((_, i) => !taken.has(i)),
   }
 }
 
+function sharesOf(seeds, from) {
+  const cores = availableParallelism()
+  const share = Math.ceil(seeds / cores)
+  return Array.from({ length: cores }, (_, i) => ({
+    SIM_SEEDS: `${Math.min(share, seeds - i * share)}`,
+    SIM_SEED: `${from + i * share}`,
+  }))
+}
+
 await setup({ tests: true })
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.
 setPriority(Math.max(10, getPriority()))
-await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...files, ...rest], {
-  env: { ...env, ...process.env },
-})
+const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...files, ...rest]
+const runs = envs.map((own) =>
+  start(process.execPath, vitest, { cwd: root, stdio: 'inherit', env: { ...own, ...process.env } }),
+)
+const codes = await Promise.all(runs.map(({ ended }) => ended))
+process.exit(codes.find((code) => code !== 0) ?? 0)
