@@ -1,6 +1,6 @@
 /** What must hold at every moment of a simulation, and at its end. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Burn } from '../../src/payment/records.js'
+import type { Burn, SignedTransaction } from '../../src/payment/records.js'
 import type { StepName } from '../../src/store/group.js'
 import { type Block, type Chain, helper } from './chain.js'
 import type { Terms } from './daemon.js'
@@ -38,6 +38,8 @@ export function createRules(deps: {
   const calls = new Map<string, Sent>()
   const usurped = new Set<string>()
   const usedAtMs = new Map<ChallengeNonce, number>()
+  const accepted = new Set<ChallengeNonce>()
+  const signers = new Map<ChallengeNonce, Address | undefined>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
   let highest = 0
   const found: Violation[] = []
@@ -66,6 +68,8 @@ export function createRules(deps: {
       .every(({ authorization }) => chain.isExecuted(chain.tip(), authorization.challengeNonce))
 
   function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
+    if (accepted.has(nonce)) broken(`${nonce} is accepted twice`)
+    accepted.add(nonce)
     const purchase = purchases.get(nonce)
     const leaf = purchase && leafOf(purchase.payTo, burn)
     if (!leaf) {
@@ -75,6 +79,14 @@ export function createRules(deps: {
     if (leaf.value < purchase.amount) broken(`${nonce} is accepted for ${leaf.value} of ${purchase.amount}`)
     if (highest - leaf.block.number + 1 < terms.confirmations) {
       broken(`${nonce} is accepted before its burn has ${terms.confirmations} confirmations`)
+    }
+  }
+
+  /** A claim has one sender. Another account may sign its burn only once the claim is released, or taken over unsigned. */
+  function onSigned({ from }: SignedTransaction, nonces: readonly ChallengeNonce[]): void {
+    for (const nonce of nonces) {
+      if (signers.has(nonce) && signers.get(nonce) !== from) broken(`${nonce} is signed by two accounts`)
+      signers.set(nonce, from)
     }
   }
 
@@ -95,6 +107,10 @@ export function createRules(deps: {
       if (name === 'accept' && outcome === 'accepted') {
         onAccepted(args[0] as ChallengeNonce, args[1] as Burn)
       }
+      if (name === 'recordSigned')
+        onSigned(args[0] as SignedTransaction, args[1] as readonly ChallengeNonce[])
+      if (name === 'release') signers.delete(args[0] as ChallengeNonce)
+      if (name === 'demote' && outcome === 'demoted') accepted.delete(args[0] as ChallengeNonce)
       if (name !== 'useGrants') return
       for (const nonce of args[0] as readonly ChallengeNonce[]) {
         if (!usedAtMs.has(nonce)) usedAtMs.set(nonce, now())
