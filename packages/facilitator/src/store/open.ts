@@ -138,7 +138,8 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     }
   }
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
-  const shared = deps.database && openShared({ database: deps.database, callerSecret, clock })
+  const { holder = '' } = store.leases
+  const shared = deps.database && openShared({ database: deps.database, callerSecret, clock, holder })
   return {
     id: store.id,
     ...portsOn(store),

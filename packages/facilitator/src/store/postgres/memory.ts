@@ -19,8 +19,6 @@ const calmMs = 1_000
 /** A ledger by what changes with the rows of its payments. */
 export type LedgerPlace = { readonly applied: number; readonly forgotten: number }
 
-export type Memory = ReturnType<typeof createMemory>
-
 export function createMemory() {
   const rows: Rows = createRows()
   /** The ledger that the rows are of. Undefined while they may be of none. */

@@ -1,7 +1,6 @@
 /** What daemons share beside the ledger, on their PostgreSQL server. */
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import { systemRandom } from '../../system.js'
 import type { Shared } from '../adapters/shared.js'
 import { connectAside, type Database } from './client.js'
 import { createCounts } from './counts.js'
@@ -9,13 +8,13 @@ import { createSharedPayerWaits } from './payer-waits.js'
 import { createSharedReady } from './ready.js'
 import { createSharedUsedNonces } from './used-nonces.js'
 
-const holderBytes = 16
-
 export function openShared(deps: {
   readonly database: Database
   /** The same at all daemons. Hides callers in the database. */
   readonly callerSecret: Uint8Array
   readonly clock: Pick<Clock, 'now'>
+  /** This daemon as others see it. */
+  readonly holder: string
 }): Shared & { close(): Promise<void> } {
   const { send, close } = connectAside(deps.database)
   return {
@@ -31,7 +30,7 @@ export function openShared(deps: {
       maxMs: limits.payerWaitMaxMs,
       forgetMs: limits.payerWaitForgetMs,
     }),
-    ready: createSharedReady({ send, holder: Buffer.from(systemRandom.bytes(holderBytes)).toString('hex') }),
+    ready: createSharedReady({ send, holder: deps.holder }),
     close,
   }
 }
