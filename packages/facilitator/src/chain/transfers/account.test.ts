@@ -12,6 +12,7 @@ import {
 } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
 import type { RereadBurn } from '../../payment/finalize/ports.js'
+import { burnIn } from '../../payment/found/judge-transfers.js'
 import type { Challenge } from '../../payment/records.js'
 import type { PaymentEvent } from '../../payment/report.js'
 import { type AccountDeps, createAccountTransfers } from './account.js'
@@ -144,6 +145,23 @@ describe('accounting for transfers', () => {
       await account.round(signal)
     }
     expect(await lateNow()).toBe(other.txHash)
+  })
+
+  it('lets another transfer pay for a burn that a reorg took, also when it was found before the payment was demoted', async () => {
+    const [lost, other] = [transferOf(1), transferOf(2)]
+    const { clock, store, ledger, account, found } = accounting(async (_, burn) =>
+      burn.txHash === other.txHash ? { burn, depth: 3 } : undefined,
+    )
+    await ledger.issue(challengeOf(1))
+    await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
+    await ledger.accept(nonceOf(1), burnIn(lost))
+    await found(1, other)
+    await account.round(signal)
+    expect((await store.transfersTo(addressOf(1))).map(({ txHash }) => txHash)).toEqual([other.txHash])
+    await ledger.demote(nonceOf(1))
+    clock.advance(60_000)
+    await account.round(signal)
+    expect((await ledger.books.find(nonceOf(1)))?.accepted?.burn.txHash).toBe(other.txHash)
   })
 
   it('gives the node a rest after some addresses that could not be looked at', async () => {

@@ -119,11 +119,9 @@ async function act(deps: AccountOneDeps, found: Found, verdict: TransfersVerdict
     case 'mint':
       if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
       await recordFound(deps, challenge, verdict.burn, verdict.reason)
-      await keepIfStuck(deps, challenge, transfers)
-      return {}
+      return keepIfStuck(deps, challenge, transfers)
     case 'nothing':
-      await keepIfStuck(deps, challenge, transfers)
-      return {}
+      return keepIfStuck(deps, challenge, transfers)
     default:
       return unreachable(verdict)
   }
@@ -144,15 +142,20 @@ async function replaceLost(deps: AccountOneDeps, { challenge, payment, transfers
 
 /** Keeps the accepted burn with the transfers beside it, so that the operator sees all that lies at the address. */
 async function keepIfStuck(
-  { store, ledger, now }: AccountOneDeps,
-  { nonce, payTo }: Challenge,
+  deps: AccountOneDeps,
+  challenge: Challenge,
   transfers: readonly FoundTransfer[],
-): Promise<void> {
+): Promise<Accounted> {
+  const { store, ledger, now } = deps
+  const { nonce, payTo } = challenge
   const payment = await ledger.books.find(nonce)
-  if (!payment?.accepted) return
+  if (!payment?.accepted) return {}
   const beside = besideBurnOf(payment, transfers)
-  if (beside.length === 0) return store.dropTransfers(payTo)
-  if (beside.length < transfers.length) return
+  if (beside.length === 0) await store.dropTransfers(payTo)
+  if (beside.length < transfers.length) return {}
   const { burn, at: minedAt } = payment.accepted
+  // A reorg took it, and its payment is about to be demoted. What lies here may then pay instead, and its leaf is another's.
+  if (!(await isOnChain(deps, challenge, burn))) return { again: now() + againSeconds }
   await store.putTransfer(payTo, { ...burn, minedAt }, now())
+  return {}
 }
