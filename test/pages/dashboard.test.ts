@@ -340,7 +340,7 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       const [head, row, ...rest] = (await contentOf(file)).split('\r\n')
       expect(head).toMatch(/^challenge_nonce,phase,issued_at/)
       expect(row).toContain(`${net.minted[2]?.nonce},finalized,`)
-      expect(rest).toEqual([])
+      expect(rest).toEqual([''])
       await page.getByLabel('Seller').fill('weather')
       await press('Show')
       await page.getByText('No payment fits.').waitFor()
