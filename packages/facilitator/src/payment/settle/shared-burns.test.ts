@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { movableClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
+import { leaseLost } from '../../store/lease.js'
 import { createNews, createSharedBurns } from './shared-burns.js'
 
 const challenge = { ...challengeOf(1), expiresAt: 4_000_000_000 as never }
 const { nonce } = challenge
 
-async function claimed() {
+async function claimed(here: Parameters<typeof createSharedBurns>[0]['here'] = () => undefined) {
   const clock = movableClock()
   const { ledger } = createMemoryStore(clock)
   await ledger.issue(challenge)
@@ -20,7 +21,7 @@ async function claimed() {
   }
   // So long that only a hint ends the wait.
   const news = createNews(hints, clock, { everyMs: 3_600_000, gatherMs: 0 })
-  const burns = createSharedBurns({ here: () => undefined, ledger, news, clock })
+  const burns = createSharedBurns({ here, ledger, news, clock })
   return { ledger, burns, hint: () => hint(), clock }
 }
 
@@ -62,6 +63,21 @@ describe('burns of another daemon', () => {
     const burns = createSharedBurns({ here: () => undefined, ledger, news, clock })
     const end = burns.watch(nonce, 60_000)
     await ledger.accept(nonce, burnOf(1))
+    expect(await end).toEqual({ kind: 'accepted' })
+  })
+
+  it('are those that this daemon began before its lease got a new term, too', async () => {
+    const watch = async () => {
+      throw leaseLost()
+    }
+    const { ledger, burns, hint } = await claimed(() => ({
+      start: () => undefined,
+      isUnderWay: () => true,
+      watch,
+    }))
+    const end = burns.watch(nonce, 60_000)
+    await ledger.accept(nonce, burnOf(1))
+    hint()
     expect(await end).toEqual({ kind: 'accepted' })
   })
 })

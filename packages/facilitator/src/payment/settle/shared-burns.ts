@@ -2,7 +2,7 @@
  * Burns as a settle sees them, wherever they are under way. The daemon that sends has them at hand. Any other leaves its
  * claims to that one, and waits until the ledger tells how they ended.
  */
-import { type ChallengeNonce, inTime } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, inTime, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock } from '../ports.js'
 import type { Payment } from '../records.js'
@@ -57,8 +57,18 @@ export function createSharedBurns(deps: {
   return {
     start: (challenge, payload, verdict) => here()?.start(challenge, payload, verdict),
     watch: (nonce, boundMs, isElsewhere) => {
+      const untilMs = clock.now() + boundMs
+      const inLedger = () => {
+        const leftMs = Math.max(0, untilMs - clock.now())
+        return inTime(elsewhere(nonce, leftMs), leftMs, clock)
+      }
       const burns = isElsewhere ? undefined : here()
-      return burns ? burns.watch(nonce, boundMs) : inTime(elsewhere(nonce, boundMs), boundMs, clock)
+      if (!burns) return inLedger()
+      return burns.watch(nonce, boundMs)?.catch((error: unknown) => {
+        // Its lease has a new term. Whoever sends now takes the claim up.
+        if (error instanceof SvcError && error.code === 'lease_lost') return inLedger()
+        throw error
+      })
     },
     /** Another daemon takes up every claim by itself. */
     isUnderWay: (nonce) => here()?.isUnderWay(nonce) ?? true,

@@ -105,7 +105,7 @@ export function createGrants(deps: {
       return { ...found, payment: asUsed(isUsed, found.payment) }
     },
 
-    async takeGrant(nonce, boundMs, request = { ticketed: true }) {
+    async takeGrant(nonce, boundMs, request = { ticketed: false }) {
       const waited = new AbortController()
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
       try {
