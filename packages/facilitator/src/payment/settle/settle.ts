@@ -54,9 +54,7 @@ export function createSettle(deps: {
       const payment = await ledger.find(nonce)
       // Whoever sends it decides. What the chain looks like meanwhile says nothing of a transaction under way.
       const isClaimed = payment?.claim?.identity === Payload.identity(payload)
-      // Signed, and not under way here: another daemon may have taken the account over, which this one does not know yet.
-      const isShared = deps.sender !== undefined && payment?.claim?.txHash !== undefined
-      if (isClaimed && (isShared || isOfAnother(payment))) return answerClaimed(payload, ticketed, true)
+      if (isClaimed && isOfAnother(payment)) return answerClaimed(payload, ticketed, true)
       return refuse(examined, payment && knownHash(payment))
     }
     const { verdict, means } = examined.value
