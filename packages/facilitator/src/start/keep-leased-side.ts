@@ -5,7 +5,7 @@
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import type { Clock } from '../payment/ports.js'
-import { type Lease, type Leases, leaseLost } from '../store/lease.js'
+import type { Lease, Leases } from '../store/lease.js'
 import { sendLease } from '../store/steps/sender-leases.js'
 import type { Log } from '../telemetry/events.js'
 import type { HeldLeases, LeasedSide } from './leased-side.js'
@@ -49,7 +49,7 @@ export async function keepLeasedSide(deps: {
   let held: Held = {}
   /** The side of the moment was put away, or never begun, because the one after it could not be taken up. */
   let isBroken = false
-  const { takeMore, takeAgain } = createTaking(leases, deps.account)
+  const takeMore = createTakeMore(leases, deps.account)
 
   /** Waits for a daemon that may have died. */
   async function takeAll(): Promise<Held> {
@@ -68,8 +68,8 @@ export async function keepLeasedSide(deps: {
 
   function tell(before: Held): void {
     const { send, work } = held
-    if (send?.fence && !isKept(before.send)) log({ event: 'sending.taken', term: send.fence.term })
-    if (work?.fence && !isKept(before.work)) log({ event: 'work.taken', term: work.fence.term })
+    if (send?.fence && send !== before.send) log({ event: 'sending.taken', term: send.fence.term })
+    if (work?.fence && work !== before.work) log({ event: 'work.taken', term: work.fence.term })
     if (before.send?.lost.aborted) log({ event: 'sending.lost' })
     if (before.work?.lost.aborted) log({ event: 'work.lost' })
   }
@@ -90,21 +90,17 @@ export async function keepLeasedSide(deps: {
   }
 
   async function look(): Promise<void> {
-    const kept = await takeMore(held)
-    const isOld = deps.isOld() && kept.work !== undefined
-    if (kept.send === held.send && kept.work === held.work && !isOld && !isBroken) return
-    let next: Held = {}
-    try {
-      next = await takeAgain(kept)
-      if (isOld && next.work) await deps.acceptCopy(next.work)
-      await change(next, isOld)
-    } catch (error) {
+    const next = await takeMore(held)
+    const isOld = deps.isOld() && next.work !== undefined
+    if (next.send === held.send && next.work === held.work && !isOld && !isBroken) return
+    if (isOld && next.work) await deps.acceptCopy(next.work)
+    await change(next, isOld).catch(async (error) => {
       // Another daemon may fare better, and so may this one later.
       held = {}
       isBroken = true
       await Promise.all([next.send?.release(), next.work?.release()])
       throw error
-    }
+    })
   }
 
   async function keep(): Promise<void> {
@@ -138,37 +134,17 @@ export async function keepLeasedSide(deps: {
   }
 }
 
-const isKept = (lease: Lease | undefined): boolean => lease?.lost.aborted === false
-
-function createTaking(leases: Leases, account: Address) {
-  const sending = sendLease(account)
-
-  async function taken(name: string): Promise<Lease> {
-    const lease = await leases.take(name)
-    if (!lease) throw leaseLost()
-    return lease
-  }
-
-  return {
-    /** With what was held before and is not lost, and what is free. */
-    async takeMore(before: Held): Promise<Held> {
-      const send = isKept(before.send) ? before.send : await leases.take(sending)
-      if (!send) {
-        // Whoever sends now waits for it.
-        await before.work?.release()
-        return {}
-      }
-      return { send, work: isKept(before.work) ? before.work : await leases.take(workLease) }
-    },
-
-    /**
-     * The same leases with new terms, for a side that takes the place of another: steps of that one may be under way, and
-     * must not count any more.
-     */
-    takeAgain: async ({ send, work }: Held): Promise<Held> => ({
-      send: send && (await taken(sending)),
-      work: work && (await taken(workLease)),
-    }),
+/** With what was held before and is not lost, and what is free. */
+function createTakeMore(leases: Leases, account: Address): (before: Held) => Promise<Held> {
+  const kept = (lease: Lease | undefined) => (lease?.lost.aborted ? undefined : lease)
+  return async (before) => {
+    const send = kept(before.send) ?? (await leases.take(sendLease(account)))
+    if (!send) {
+      // Whoever sends now waits for it.
+      await before.work?.release()
+      return {}
+    }
+    return { send, work: kept(before.work) ?? (await leases.take(workLease)) }
   }
 }
 

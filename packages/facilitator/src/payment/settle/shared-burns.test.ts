@@ -66,7 +66,7 @@ describe('burns of another daemon', () => {
     expect(await end).toEqual({ kind: 'accepted' })
   })
 
-  it('are those that this daemon began before its lease got a new term, too', async () => {
+  it('are those that this daemon began before it lost its lease, too', async () => {
     const watch = async () => {
       throw leaseLost()
     }

@@ -65,7 +65,7 @@ export function createSharedBurns(deps: {
       const burns = isElsewhere ? undefined : here()
       if (!burns) return inLedger()
       return burns.watch(nonce, boundMs)?.catch((error: unknown) => {
-        // Its lease has a new term. Whoever sends now takes the claim up.
+        // Whoever holds its lease now takes the claim up.
         if (error instanceof SvcError && error.code === 'lease_lost') return inLedger()
         throw error
       })
