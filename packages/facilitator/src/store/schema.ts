@@ -14,7 +14,7 @@ CREATE TABLE ledger (
   writers_from INT NOT NULL,
   applied INT NOT NULL,
   applied_crc TEXT NOT NULL,
-  -- How often unpaid challenges were forgotten, of which no event tells.
+  -- Counts what no event tells: unpaid challenges were forgotten, or a copy was accepted.
   forgotten INT NOT NULL,
   -- The fees of all payments that are accepted.
   fees UNITS NOT NULL,

@@ -45,8 +45,8 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   yield sql`DELETE FROM followed`
   yield sql`INSERT INTO due_address (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
     ON CONFLICT (pay_to) DO UPDATE SET due_at = 0`
-  yield sql`UPDATE ledger SET state = 'live'`
-  // They know of no doubt.
+  // Rows that are remembered, also by other daemons, know of no doubt.
+  yield sql`UPDATE ledger SET state = 'live', forgotten = forgotten + 1`
   context.rows.forgetAll()
 }
 
