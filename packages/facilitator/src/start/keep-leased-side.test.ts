@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { movableClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
@@ -54,7 +55,11 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
       },
       startLoops: () => void begun.push(name),
       drain: async () => undefined,
-      close: () => done.push(`no longer ${name}`),
+      // The last of what it signed is still being written.
+      async close() {
+        await setTimeout(20)
+        done.push(`no longer ${name}`)
+      },
     } as unknown as LeasedSide
   }
   const keeper = await keepLeasedSide({
@@ -107,7 +112,7 @@ describe('the leased side of a daemon', () => {
     expect(done).toEqual(['no longer rests', 'sends and works'])
   })
 
-  it('puts down what it lost, and goes on with what is left', async () => {
+  it('puts down what it lost, to the end, and only then goes on with what is left', async () => {
     const { keeper, done, events, takeAway } = await setup([send, 'work'])
     takeAway('work')
     await until(async () => done.length === 3)

@@ -79,7 +79,7 @@ export async function keepLeasedSide(deps: {
     const before = { side, held }
     held = {}
     // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
-    before.side.close()
+    await before.side.close()
     void before.side.drain().catch((err) => log({ event: 'work.failed', err }))
     side = await make(next)
     if (next.send) await side.resume({ isCopy })
@@ -128,7 +128,7 @@ export async function keepLeasedSide(deps: {
     },
     async close() {
       closing.abort()
-      side.close()
+      await side.close()
       await Promise.allSettled([held.work?.release(), held.send?.release()])
     },
   }

@@ -37,8 +37,11 @@ export type LeasedSide = {
   startLoops(): void
   /** Stops retries and loops. Resolves when nothing is under way. */
   drain(): Promise<void>
-  /** Stops sending at once. What is under way stays for the next holder of the lease. */
-  close(): void
+  /**
+   * Stops sending at once. What is under way stays for the next holder of the lease. Resolves when the ledger knows all that
+   * was signed.
+   */
+  close(): Promise<void>
 }
 
 /** What this daemon may do at present. Without a lease it only proves for others, and tells how things stand. */
@@ -119,11 +122,10 @@ export async function createLeasedSide(
       await Promise.all([stopShared(), burns.idle(), ...loops.map((loop) => loop.close())])
     },
 
-    close() {
+    async close() {
       draining.abort()
       closing.abort()
-      relayer.close()
-      minter?.close()
+      await Promise.all([relayer.close(), minter?.close()])
     },
   }
 }

@@ -311,7 +311,7 @@ function wireBack(
     close() {
       draining.abort()
       closing.abort()
-      relayer.close()
+      return relayer.close()
     },
   }
   return { ...back, senders: { relayer } } as unknown as LeasedSide

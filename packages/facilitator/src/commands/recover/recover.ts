@@ -93,8 +93,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
         relayer: relayer.address,
       })
     } finally {
-      relayer.close()
-      minter?.close()
+      await Promise.all([relayer.close(), minter?.close()])
       rpc.close()
     }
   } finally {

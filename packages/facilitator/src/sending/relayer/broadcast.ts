@@ -1,9 +1,10 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import { keccak256 } from '@svc-zerc20/kernel'
-import type { Address } from '@svc-zerc20/protocol'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { Clock } from '../../payment/ports.js'
+import type { SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
 
@@ -20,6 +21,15 @@ export function createBroadcast(deps: {
 }) {
   const { rpc, account, chainId, clock, report } = deps
   const named = deps.from === undefined ? {} : { from: deps.from }
+  const recording = new Set<Promise<void>>()
+  let isClosed = false
+
+  async function record(call: RelayedCall, transaction: SignedTransaction): Promise<void> {
+    if (isClosed) throw new SvcError('closed', 'the relayer is not running')
+    const recorded = call.recordSigned(transaction)
+    recording.add(recorded)
+    await recorded.finally(() => recording.delete(recorded))
+  }
 
   function hear(slot: Slot, form: Form, refused: string | undefined): void {
     const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
@@ -40,7 +50,7 @@ export function createBroadcast(deps: {
       const { to, data, gas } = call
       const transaction = { chainId, txNonce, to, data, gas, price }
       const { hash, raw } = await signTransaction(account, transaction, keccak256)
-      await call.recordSigned({ txNonce, hash, raw, ...named })
+      await record(call, { txNonce, hash, raw, ...named })
       return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 
@@ -56,6 +66,12 @@ export function createBroadcast(deps: {
         // The same bytes go out again, under the same txNonce.
         report({ event: 'rpc.failed', err })
       }
+    },
+
+    /** Nothing more is signed. Resolves when all that was signed stands in its owner's records, or never will. */
+    async close(): Promise<void> {
+      isClosed = true
+      await Promise.allSettled(recording)
     },
   }
 }

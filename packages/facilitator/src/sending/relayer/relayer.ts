@@ -40,8 +40,11 @@ export type Relayer = {
   watch(earlier: EarlierTransaction, block: MinedBlock): void
   /** Transactions that are signed and have not ended, lowest txNonce first. */
   queue(): readonly QueuedTransaction[]
-  /** Stops watching and sending. Submitted calls stay without an end. */
-  close(): void
+  /**
+   * Stops watching and sending. Submitted calls stay without an end. Resolves when the records know all that was signed:
+   * whoever sends next with this key would give its txNonce again.
+   */
+  close(): Promise<void>
 }
 
 export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'> & {
@@ -93,7 +96,6 @@ export function createRelayer(deps: {
   const priority = createPriority(limits)
   // A look takes a while beside the pause before it.
   const rhythm = createRhythm({ sharpMs: 1.5 * limits.receiptPollMaxMs })
-  let isClosed = false
   const queue = createRelayQueue({
     ...deps,
     rhythm,
@@ -115,10 +117,9 @@ export function createRelayer(deps: {
     const ended = new Promise<RelayEnd>((resolve) => {
       end = resolve
     })
-    const slot = await priority.take(call.purpose, async () => {
-      if (isClosed) throw new SvcError('closed', 'the relayer is not running')
-      return txNonces.take((txNonce) => queue.open(call, txNonce, price, end))
-    })
+    const slot = await priority.take(call.purpose, () =>
+      txNonces.take((txNonce) => queue.open(call, txNonce, price, end)),
+    )
     // A node may take the transaction and never say so. Receipts are looked for all the same.
     await inTime(broadcast.send(slot), limits.receiptPollMaxMs, clock)
     watch.hurry()
@@ -174,9 +175,9 @@ export function createRelayer(deps: {
     queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.txNonce - b.txNonce),
 
     close() {
-      isClosed = true
       queue.close()
       watch.close()
+      return broadcast.close()
     },
   }
 }
