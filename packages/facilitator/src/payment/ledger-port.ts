@@ -99,9 +99,9 @@ export type Ledger = {
   /**
    * Releases a claim whose burn surely did not and will not happen: the challenge can be claimed again.
    * `kept` when nothing is claimed, or when the payment is accepted or was before a reorg: then its burn was
-   * seen elsewhere.
+   * seen elsewhere. Also when the caller is sure only of a claim for which nothing was signed.
    */
-  release(nonce: ChallengeNonce, why?: Released): Promise<'released' | 'kept'>
+  release(nonce: ChallengeNonce, why?: Released, ifSigned?: 'release' | 'keep'): Promise<'released' | 'kept'>
   /**
    * Claimed permits that no transaction carries: nobody has begun to burn them, or whoever did broke off. Other daemons
    * leave theirs to the one that sends.

@@ -17,6 +17,8 @@ import type { Refuse } from './refusals.js'
 import type { BurnEnd } from './run-burn.js'
 import type { SettleBurns } from './shared-burns.js'
 
+export type AnswerClaimed = ReturnType<typeof createAnswerClaimed>
+
 /** A request without the ticket that it needs is told how the payment stands, and can take nothing. */
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network

@@ -2,7 +2,7 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import { type ChallengeNonce, inTime, type Payload } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, inTime, type Payload, type Rejection } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
 import type { Challenge, Interrupted, ShallowBurns } from '../records.js'
 import type { PermitVerdict } from './judge.js'
@@ -11,7 +11,7 @@ import { type BurnEnd, createRunBurn, type RunBurnDeps } from './run-burn.js'
 export type Burns = ReturnType<typeof createBurns>
 
 export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
-  const { burner } = deps
+  const { burner, report } = deps
   const underWay = createUnderWay(deps)
   const { run, runAgain, follow } = createRunBurn(deps)
   const isAwaited =
@@ -50,6 +50,14 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
 
     /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
     watchForReorg: (burns: ShallowBurns) => burner.watch(burns),
+
+    /** A claim was judged to burn nothing. One that is under way knows better, and so does a transaction of it. */
+    async refuse(nonce: ChallengeNonce, { reason, message }: Rejection): Promise<'refused' | 'under_way'> {
+      if (underWay.of(nonce)) return 'under_way'
+      const released = await deps.ledger.release(nonce, { reason, message }, 'keep')
+      if (released === 'released') report({ event: 'burn.failed', challengeNonce: nonce, reason })
+      return 'refused'
+    },
 
     watch: underWay.watch,
 

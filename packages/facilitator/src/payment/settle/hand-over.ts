@@ -9,10 +9,10 @@ import type { Examine } from './examine.js'
 import type { News } from './shared-burns.js'
 
 export function startHandOver(deps: {
-  readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt' | 'release'>
+  readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt'>
   /** The account that sends here. */
   readonly account: Address
-  readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
+  readonly burns: Pick<Burns, 'start' | 'refuse' | 'isUnderWay'>
   readonly examine: Pick<Examine, 'permit'>
   readonly news: News
   readonly clock: Clock
@@ -32,11 +32,8 @@ export function startHandOver(deps: {
     const { nonce } = challenge
     if (isFresh) return burns.start(challenge, payload, 'burnable')
     const examined = await examine.permit(challenge, payload)
-    if (burns.isUnderWay(nonce)) return
     if (examined.ok) return burns.start(challenge, payload, examined.value.verdict)
-    const { reason, message } = examined
-    await ledger.release(nonce, { reason, message })
-    report({ event: 'burn.failed', challengeNonce: nonce, reason })
+    await burns.refuse(nonce, examined)
   }
 
   /** From the next round on they are ours, if their sender is gone. */

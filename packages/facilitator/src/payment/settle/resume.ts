@@ -7,8 +7,8 @@ import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
 
 export async function createResume(deps: {
-  ledger: Pick<Ledger, 'interrupted' | 'release' | 'accept'>
-  burns: Pick<Burns, 'start' | 'resume' | 'watchForReorg'>
+  ledger: Pick<Ledger, 'interrupted' | 'accept'>
+  burns: Pick<Burns, 'start' | 'resume' | 'refuse' | 'watchForReorg'>
   examine: Pick<Examine, 'permit' | 'selfTransfer'>
   report: Report
   /** The account whose work is taken up, where several send. */
@@ -39,7 +39,7 @@ export async function createResume(deps: {
       for (const { challenge, payload } of unsigned) {
         const examined = await examine.permit(challenge, payload)
         if (examined.ok) burns.start(challenge, payload, examined.value.verdict)
-        else await ledger.release(challenge.nonce)
+        else await burns.refuse(challenge.nonce, examined)
         report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
       }
       for (const { challenge, payload } of transfers) {

@@ -60,7 +60,10 @@ export function createRunBurn(deps: RunBurnDeps) {
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
-      if ((await ledger.release(nonce, releasedBy(outcome))) === 'kept') return endKept(item, outcome)
+      // The record of a transaction may have been written, and only the answer to that got lost.
+      const ifSigned = outcome.rejection.reason === 'storage_unavailable' ? 'keep' : 'release'
+      const released = await ledger.release(nonce, releasedBy(outcome), ifSigned)
+      if (released === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
       return outcome

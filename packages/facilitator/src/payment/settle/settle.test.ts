@@ -9,6 +9,7 @@ import type { PaymentEvent } from '../report.js'
 import { createBurns } from './burns.js'
 import { createExamine, type Examine } from './examine.js'
 import { createSettle } from './settle.js'
+import { createNews, createSharedBurns } from './shared-burns.js'
 
 const challenge = challengeOf(1)
 const means: PayerMeans = {
@@ -64,7 +65,9 @@ async function setup(options: {
     retryMs: { first: 1, max: 1 },
     closing: new AbortController().signal,
   })
-  const settle = createSettle({ deployment, examine, ledger, burns, report, receiptPollMs: 20 })
+  const news = createNews(undefined, patient, { everyMs: 1, gatherMs: 0 })
+  const settleBurns = createSharedBurns({ here: () => burns, ledger, news, clock: patient })
+  const settle = createSettle({ deployment, examine, ledger, burns: settleBurns, report, receiptPollMs: 20 })
   const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
     settle({ payload }, await ledger.presented(payload))
   return { clock, ledger, events, asked, present, burns }
@@ -111,6 +114,49 @@ describe('settle', () => {
       errorReason: 'deadline_passed',
       transaction: burnOf(7).txHash,
     })
+  })
+
+  it('a run that broke off before it signed frees the challenge for another payload', async () => {
+    let isStale = false
+    const { present } = await setup({
+      outcomes: [() => Promise.reject(new Error('broke off')), async () => burned],
+      examined: {
+        permit: async () => (isStale ? reject('permit_nonce_stale') : accept({ verdict: 'burnable', means })),
+      },
+    })
+    const payload = permitPayloadOf(challenge)
+    await expect(present(payload)).rejects.toThrow('broke off')
+    isStale = true
+    expect((await present(payload)).response.errorReason).toBe('permit_nonce_stale')
+    isStale = false
+    const again = permitPayloadOf(challenge, { deadline: BigInt(challenge.expiresAt) + 1n })
+    expect((await present(again)).response.success).toBe(true)
+  })
+
+  it('a burn that began while its payload was judged is waited for', async () => {
+    let isStale = false
+    let end: (outcome: BurnOutcome) => void = () => undefined
+    const { present, burns } = await setup({
+      outcomes: [
+        () => Promise.reject(new Error('broke off')),
+        () =>
+          new Promise<BurnOutcome>((resolve) => {
+            end = resolve
+          }),
+      ],
+      examined: {
+        async permit() {
+          if (!isStale) return accept({ verdict: 'burnable', means })
+          burns.start(challenge, payload, 'burnable')
+          setTimeout(() => end(burned), 5)
+          return reject('permit_nonce_stale')
+        },
+      },
+    })
+    const payload = permitPayloadOf(challenge)
+    await expect(present(payload)).rejects.toThrow('broke off')
+    isStale = true
+    expect((await present(payload)).response.success).toBe(true)
   })
 
   it.each(['relayer_busy', 'chain_unavailable', 'burn_failed'] as const)(

@@ -13,9 +13,9 @@ import type { Ledger, PayerRecord, Presented } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
 import type { Challenge, PayerMeans, Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
-import { createAnswerClaimed, knownHash } from './answer-claimed.js'
+import { type AnswerClaimed, createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Examine } from './examine.js'
-import { createRefusals } from './refusals.js'
+import { createRefusals, type Refuse } from './refusals.js'
 import type { SettleBurns } from './shared-burns.js'
 
 /** `known` is what the ledger has of the payment. */
@@ -41,6 +41,7 @@ export function createSettle(deps: {
 
   /** Another account sends the burn, from another daemon. */
   const isOfAnother = ({ claim }: Payment) => claim?.sender !== undefined && claim.sender !== deps.sender
+  const refusePermit = createRefusePermit({ ledger, burns, refuse, answerClaimed, isOfAnother })
 
   async function settlePermit(
     challenge: Challenge,
@@ -50,13 +51,7 @@ export function createSettle(deps: {
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
     const examined = await examine.permit(challenge, payload, payer)
-    if (!examined.ok) {
-      const payment = await ledger.find(nonce)
-      // Whoever sends it decides. What the chain looks like meanwhile says nothing of a transaction under way.
-      const isClaimed = payment?.claim?.identity === Payload.identity(payload)
-      if (isClaimed && isOfAnother(payment)) return answerClaimed(payload, ticketed, true)
-      return refuse(examined, payment && knownHash(payment))
-    }
+    if (!examined.ok) return refusePermit(examined, payload, ticketed)
     const { verdict, means } = examined.value
     // A burn that happened needs no means.
     const needed = verdict === 'burned' ? undefined : means
@@ -117,6 +112,30 @@ export function createSettle(deps: {
     return payload.kind === 'permit'
       ? settlePermit(challenge, payload, ticketed, payer)
       : settleSelfTransfer(challenge, payload, { ticketed, isExcused })
+  }
+}
+
+/**
+ * Refuses a payload that was judged to burn nothing. If it is claimed, whoever sends it decides: what the chain looks like
+ * says nothing of a transaction under way.
+ */
+function createRefusePermit(deps: {
+  readonly ledger: Pick<Ledger, 'find'>
+  readonly burns: Pick<SettleBurns, 'refuse'>
+  readonly refuse: Refuse
+  readonly answerClaimed: AnswerClaimed
+  readonly isOfAnother: (payment: Payment) => boolean
+}): (rejection: Rejection, payload: Payload.PermitPayload, ticketed: boolean) => Promise<SettleAnswer> {
+  const { ledger, burns, refuse, answerClaimed, isOfAnother } = deps
+  return async (rejection, payload, ticketed) => {
+    const { challengeNonce } = payload
+    const payment = await ledger.find(challengeNonce)
+    if (payment?.claim?.identity === Payload.identity(payload)) {
+      const isDecided = payment.accepted || isOfAnother(payment)
+      const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
+      if (outcome !== 'refused') return answerClaimed(payload, ticketed, outcome === 'elsewhere')
+    }
+    return refuse(rejection, payment && knownHash(payment))
   }
 }
 

@@ -70,11 +70,16 @@ describe('burns of another daemon', () => {
     const watch = async () => {
       throw leaseLost()
     }
+    const refuse = async () => {
+      throw leaseLost()
+    }
     const { ledger, burns, hint } = await claimed(() => ({
       start: () => undefined,
       isUnderWay: () => true,
       watch,
+      refuse,
     }))
+    expect(await burns.refuse(nonce, reject('permit_nonce_stale'))).toBe('elsewhere')
     const end = burns.watch(nonce, 60_000)
     await ledger.accept(nonce, burnOf(1))
     hint()

@@ -2,7 +2,7 @@
  * Burns as a settle sees them, wherever they are under way. The daemon that sends has them at hand. Any other leaves its
  * claims to that one, and waits until the ledger tells how they ended.
  */
-import { type ChallengeNonce, inTime, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, inTime, type Rejection, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Clock } from '../ports.js'
 import type { Payment } from '../records.js'
@@ -12,6 +12,8 @@ import type { BurnEnd } from './run-burn.js'
 export type SettleBurns = Pick<Burns, 'start' | 'isUnderWay'> & {
   /** As `Burns.watch`. `isElsewhere`: another account sends the burn, whoever sends here. */
   watch(nonce: ChallengeNonce, boundMs: number, isElsewhere?: boolean): ReturnType<Burns['watch']>
+  /** As `Burns.refuse`. `elsewhere`: another daemon sends the burn, and may have signed it. */
+  refuse(nonce: ChallengeNonce, rejection: Rejection): Promise<'refused' | 'under_way' | 'elsewhere'>
 }
 
 /** What other daemons change. */
@@ -47,7 +49,7 @@ export function createNews(
 
 export function createSharedBurns(deps: {
   /** The burns of this daemon. Undefined while another one sends. */
-  readonly here: () => Pick<Burns, 'start' | 'watch' | 'isUnderWay'> | undefined
+  readonly here: () => Pick<Burns, 'start' | 'watch' | 'refuse' | 'isUnderWay'> | undefined
   readonly ledger: Pick<Ledger, 'ended'>
   readonly news: News
   readonly clock: Clock
@@ -64,16 +66,24 @@ export function createSharedBurns(deps: {
       }
       const burns = isElsewhere ? undefined : here()
       if (!burns) return inLedger()
-      return burns.watch(nonce, boundMs)?.catch((error: unknown) => {
-        // Whoever holds its lease now takes the claim up.
-        if (error instanceof SvcError && error.code === 'lease_lost') return inLedger()
-        throw error
-      })
+      // Whoever holds its lease now takes the claim up.
+      return burns.watch(nonce, boundMs)?.catch(unlessLost(inLedger))
     },
+    refuse: async (nonce, rejection) =>
+      (await here()
+        ?.refuse(nonce, rejection)
+        .catch(unlessLost(() => undefined))) ?? 'elsewhere',
     /** Another daemon takes up every claim by itself. */
     isUnderWay: (nonce) => here()?.isUnderWay(nonce) ?? true,
   }
 }
+
+const unlessLost =
+  <T>(other: () => T) =>
+  (error: unknown): T => {
+    if (error instanceof SvcError && error.code === 'lease_lost') return other()
+    throw error
+  }
 
 /** Waits for the ends of burns that other daemons send, and asks for all of them at once. */
 function createElsewhere({

@@ -239,10 +239,10 @@ describe('a transaction whose record was answered with a failure', () => {
     await ledger.issue(challenge)
     await ledger.claim(nonce, permitPayloadOf(challenge))
     await ledger.recordSigned(transaction, [nonce])
-    expect(await ledger.release(nonce, lost)).toBe('kept')
+    expect(await ledger.release(nonce, lost, 'keep')).toBe('kept')
     expect(await ledger.release(nonce, { ...lost, reason: 'burn_failed' })).toBe('released')
     await ledger.claim(nonce, permitPayloadOf(challenge))
-    expect(await ledger.release(nonce, lost)).toBe('released')
+    expect(await ledger.release(nonce, lost, 'keep')).toBe('released')
   })
 
   it('is not recorded for a burn that nobody claims any more', async () => {

@@ -81,7 +81,7 @@ export function createStoreLedger({
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),
     openClaims: (payer) => ask(openClaims(payer)),
-    release: (nonce, why) => change('release', nonce, why),
+    release: (nonce, why, ifSigned = 'release') => change('release', nonce, why, ifSigned),
     ended: (nonces) => ask(endedPayments(nonces)),
     unsigned: () => ask(unsignedNonces()),
     unsignedClaims: (nonces) => ask(unsignedClaims(nonces)),

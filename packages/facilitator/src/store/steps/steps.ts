@@ -104,18 +104,16 @@ function* claim(
   return 'claimed'
 }
 
-/**
- * A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. So does one
- * whose transaction is recorded, when only the answer to that was lost.
- */
+/** A payment that is accepted, or was before a reorg, keeps its claim: news that its burn failed came too late. */
 function* release(
   context: StepContext,
   nonce: ChallengeNonce,
   why: Released | undefined,
+  ifSigned: 'release' | 'keep',
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  if (why?.reason === 'storage_unavailable' && (yield* isCarried(nonce))) return 'kept'
+  if (ifSigned === 'keep' && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
 }
