@@ -21,6 +21,8 @@ export type FeesSide = FeeControl & {
   /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
   resume(): Promise<void>
   startLoop(): void
+  /** Stops sending at once. Resolves when the ledger knows all that was signed. */
+  closeSender(): Promise<void>
   close(): Promise<void>
 }
 
@@ -80,9 +82,10 @@ export function createFeesSide(parts: LeasedParts): FeesSide {
         return periodMs
       })
     },
+    closeSender: treasury.close,
     async close() {
       await loop?.stop()
-      treasury.close()
+      await treasury.close()
     },
   }
 }

@@ -57,6 +57,7 @@ export async function createLeasedSide(
   { examine, payerWaits }: Pick<PaymentFlow, 'examine' | 'payerWaits'>,
   news: News,
   { send, work }: HeldLeases,
+  make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
   const { storage, chainSide, profile, clock } = front
   const isShared = storage.shared !== undefined
@@ -82,9 +83,9 @@ export async function createLeasedSide(
     retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },
     closing: draining.signal,
   })
-  const finalization = await createFinalization(working)
+  const finalization = await make.finalization(working)
   const following = createFollowing(working)
-  const fees = createFeesSide(working)
+  const fees = make.fees(working)
   const loops = [finalization, following, fees]
   let stopShared: () => Promise<unknown> = async () => undefined
 
@@ -125,7 +126,7 @@ export async function createLeasedSide(
     async close() {
       draining.abort()
       closing.abort()
-      await Promise.all([relayer.close(), minter?.close()])
+      await Promise.all([relayer.close(), minter?.close(), fees.closeSender()])
     },
   }
 }

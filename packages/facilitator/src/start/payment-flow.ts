@@ -5,7 +5,7 @@ import { createSigners } from '../chain/signers/signers.js'
 import { limits } from '../config/limits.js'
 import { feeTermsOf } from '../config/settings.js'
 import { createIssueChallenge } from '../payment/issue/challenge.js'
-import type { AddressSource } from '../payment/ports.js'
+import type { AddressSource, Signers } from '../payment/ports.js'
 import { createExamine } from '../payment/settle/examine.js'
 import { createPayerWaits } from '../payment/settle/payer-waits.js'
 import { createSettle } from '../payment/settle/settle.js'
@@ -16,23 +16,30 @@ import type { Parts } from './parts.js'
 
 export type PaymentFlow = ReturnType<typeof createPaymentFlow>
 
-export function createPaymentFlow(parts: Parts, addresses: AddressSource, burns: SettleBurns) {
+/** Finds who signed, in a thread of its own. */
+export function openSigners({ chainSide, telemetry }: Parts) {
+  const thread = createSignerThread({
+    questionsMax: limits.signersPerMessageMax,
+    messagesInFlightMax: limits.signerMessagesInFlightMax,
+    onLost: (err) => telemetry.log({ event: 'recovery.lost', err }),
+  })
+  const { deployment } = chainSide
+  const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries, thread })
+  return { signers, close: thread.close }
+}
+
+export function createPaymentFlow(
+  parts: Parts,
+  addresses: AddressSource,
+  burns: SettleBurns,
+  signers: Signers,
+) {
   const { config, chainSide, clock } = parts
   const { ledger } = parts.storage
   const { chain, deployment } = chainSide
   const { log } = parts.telemetry
   const { settlement } = config
   const tickets = createTickets(parts.seed)
-  const signerThread = createSignerThread({
-    questionsMax: limits.signersPerMessageMax,
-    messagesInFlightMax: limits.signerMessagesInFlightMax,
-    onLost: (err) => log({ event: 'recovery.lost', err }),
-  })
-  const signers = createSigners({
-    deployment,
-    cacheEntries: limits.signerCacheEntries,
-    thread: signerThread,
-  })
   const payerWaits =
     parts.storage.shared?.payerWaits ??
     createPayerWaits({
@@ -80,6 +87,5 @@ export function createPaymentFlow(parts: Parts, addresses: AddressSource, burns:
     status: createStatus({ ledger, clock }),
     examine,
     payerWaits,
-    close: signerThread.close,
   }
 }

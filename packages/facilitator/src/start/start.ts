@@ -19,7 +19,7 @@ import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
 import { keepLeasedSide, type LeasedSideKeeper } from './keep-leased-side.js'
 import { createLeasedSide } from './leased-side.js'
-import { createPaymentFlow } from './payment-flow.js'
+import { createPaymentFlow, openSigners } from './payment-flow.js'
 import { acceptCopy, openStorage } from './storage.js'
 
 export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
@@ -90,8 +90,9 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     news,
     clock,
   })
-  const flow = createPaymentFlow(parts, addresses, burns)
-  opened.push(() => flow.close())
+  const { signers, close } = openSigners(parts)
+  opened.push(close)
+  const flow = createPaymentFlow(parts, addresses, burns, signers)
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
     account: chainSide.relayer,

@@ -130,6 +130,7 @@ export async function simulate(
       terms,
       settings,
       relayer: host.account,
+      isKeyShared: faults.usurpEveryMs > 0,
       report,
     }).then(
       (daemon) => {
