@@ -245,6 +245,21 @@ describe('a transaction whose record was answered with a failure', () => {
     expect(await ledger.release(nonce, lost, 'keep')).toBe('released')
   })
 
+  it('is forgotten when another call takes its txNonce, because its sender never sent it', async () => {
+    const { ledger } = setup()
+    const minted = challengeOf(2)
+    await ledger.issue(challenge)
+    await ledger.issue(minted)
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    await ledger.claim(minted.nonce, selfTransferOf(minted, 5))
+    await ledger.accept(minted.nonce, burnOf(5))
+    await ledger.recordSigned(transaction, [nonce])
+    await ledger.recordMintSigned({ ...transaction, hash: hashOf(8), raw: '0x08' }, [minted.nonce])
+    const { transactions, unsigned, mints } = await ledger.interrupted()
+    expect([transactions, mints.length]).toEqual([[], 1])
+    expect(unsigned.map((claim) => claim.challenge.nonce)).toEqual([nonce])
+  })
+
   it('is not recorded for a burn that nobody claims any more', async () => {
     const { ledger } = setup()
     await ledger.issue(challenge)

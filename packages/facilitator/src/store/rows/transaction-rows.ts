@@ -38,7 +38,7 @@ export function* addSigned(
   const { txNonce, from } = transaction
   const slot = slotOf(purpose, txNonce, from)
   const other = sharing[purpose]
-  if (other && from !== undefined) yield* forgetSlot(other, txNonce, from)
+  if (other) yield* forgetSlot(other, txNonce, from)
   yield sql`
     INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
     ON CONFLICT DO NOTHING`
