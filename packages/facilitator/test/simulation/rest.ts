@@ -54,7 +54,11 @@ export function createUnrest(deps: {
     // A reorg took the burn of a demoted one, and it could not be burned again in time: it keeps its transaction for ever.
     const open = payments.filter((payment) => payment && !payment.demoted && !isPast(payment.challenge))
     if (open.length > 0) return `${open.length} burns are under way`
-    if (mints.length > 0) return `${mints.length} mints are under way`
+    const minting = await Promise.all(
+      mints.map(({ nonces }) => Promise.all(nonces.map((nonce) => books.find(nonce)))),
+    )
+    const due = minting.filter((of) => !of.every((payment) => payment?.demoted))
+    if (due.length > 0) return `${due.length} mints are under way`
     if (!hosts.some(({ daemon }) => daemon?.isWorking())) return 'nobody works'
     for (const { daemon } of hosts) {
       if (!daemon) return 'a facilitator does not serve'

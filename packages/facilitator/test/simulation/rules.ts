@@ -37,6 +37,7 @@ export function createRules(deps: {
   const purchases = new Map<ChallengeNonce, Purchase>()
   const calls = new Map<string, Sent>()
   const usurped = new Set<string>()
+  const released = new Set<ChallengeNonce>()
   const usedAtMs = new Map<ChallengeNonce, number>()
   const accepted = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
@@ -62,10 +63,11 @@ export function createRules(deps: {
 
   /** Whether the burns of a call are on the chain. A start that finds them accepted takes their transaction for done. */
   const isVoid = ({ to, data }: Sent) =>
-    to === helper &&
-    chain
-      .readBurns(data)
-      .every(({ authorization }) => chain.isExecuted(chain.tip(), authorization.challengeNonce))
+    to === helper
+      ? chain
+          .readBurns(data)
+          .every(({ authorization }) => chain.isExecuted(chain.tip(), authorization.challengeNonce))
+      : chain.mintedAt(chain.tip(), data.slice(0, 66) as ChallengeNonce) > 0n
 
   function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
     if (accepted.has(nonce)) broken(`${nonce} is accepted twice`)
@@ -110,6 +112,7 @@ export function createRules(deps: {
       if (name === 'recordSigned')
         onSigned(args[0] as SignedTransaction, args[1] as readonly ChallengeNonce[])
       if (name === 'release') signers.delete(args[0] as ChallengeNonce)
+      if (outcome === 'released') released.add(args[0] as ChallengeNonce)
       if (name === 'demote' && outcome === 'demoted') accepted.delete(args[0] as ChallengeNonce)
       if (name !== 'useGrants') return
       for (const nonce of args[0] as readonly ChallengeNonce[]) {
@@ -162,7 +165,9 @@ export function createRules(deps: {
           for (const { authorization } of call.requests) {
             const { challengeNonce } = authorization
             const before = executed.get(challengeNonce)
-            if (before !== undefined && !usurped.has(`${from}/${before}`)) {
+            // A burn that had failed in one block, and is tried again, may succeed in the block of a reorg.
+            const isExcused = released.has(challengeNonce) || usurped.has(`${from}/${before}`)
+            if (before !== undefined && !isExcused) {
               broken(`${challengeNonce} is burned by txNonce ${before} and relayed again by ${txNonce}`)
             }
             if (done.has(challengeNonce)) executed.set(challengeNonce, txNonce)
