@@ -36,7 +36,7 @@ export type Standing =
     }
   /** This very payload is being burned or was accepted. Its ticket is no part of it. */
   | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
-  | { readonly kind: 'expired'; readonly payment: Payment }
+  | { readonly kind: 'expired'; readonly payment: Payment; readonly ticketed: boolean }
   | { readonly kind: 'refused'; readonly rejection: Rejection; readonly payment?: Payment }
 
 export type ExamineDeps = {
@@ -104,7 +104,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       const isExpired = phaseAt(payment, clock.now()) === 'expired'
       const isExcused = isExpired && mayBeLate(presented, payment)
       return isExpired && !isExcused
-        ? { kind: 'expired', payment }
+        ? { kind: 'expired', payment, ticketed }
         : { kind: 'unclaimed', payment, ticketed, isExcused }
     },
 
@@ -159,7 +159,9 @@ export function createExamine(deps: ExamineDeps): Examine {
       const verdict = await examine.permit(challenge, payload)
       const isBurned = verdict.ok && verdict.value.verdict === 'burned'
       const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
-      return burn ? accept(burn) : reject('burn_not_found')
+      // One that a reorg may still take is found by the follower, once it is deep enough.
+      const isDeep = burn && chain.headNumber() - burn.blockNumber + 1n >= BigInt(deps.confirmations)
+      return isDeep ? accept(burn) : reject('burn_not_found')
     },
   }
   return examine
