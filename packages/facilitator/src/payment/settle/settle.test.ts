@@ -159,6 +159,20 @@ describe('settle', () => {
     expect((await present(payload)).response.success).toBe(true)
   })
 
+  it('a payload that comes too late is answered for, when one that came in time was held up and claims it', async () => {
+    const { present, clock, ledger } = await setup({
+      examined: {
+        async lateBurn() {
+          await ledger.claim(challenge.nonce, selfTransferOf(challenge, 5))
+          await ledger.accept(challenge.nonce, burnOf(5))
+          return accept(burnOf(5))
+        },
+      },
+    })
+    clock.advance(400_000)
+    expect((await present(selfTransferOf(challenge, 5))).response.success).toBe(true)
+  })
+
   it.each(['relayer_busy', 'chain_unavailable', 'burn_failed'] as const)(
     'a relay that ends with %s says so and leaves the challenge open for the same payload',
     async (reason) => {

@@ -41,7 +41,7 @@ export function createSettle(deps: {
 
   /** Another account sends the burn, from another daemon. */
   const isOfAnother = ({ claim }: Payment) => claim?.sender !== undefined && claim.sender !== deps.sender
-  const refusePermit = createRefusePermit({ ledger, burns, refuse, answerClaimed, isOfAnother })
+  const unclaimed = createRefuseUnclaimed({ ledger, burns, refuse, answerClaimed, isOfAnother })
 
   async function settlePermit(
     challenge: Challenge,
@@ -51,7 +51,7 @@ export function createSettle(deps: {
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
     const examined = await examine.permit(challenge, payload, payer)
-    if (!examined.ok) return refusePermit(examined, payload, ticketed)
+    if (!examined.ok) return unclaimed.refusePermit(examined, payload, ticketed)
     const { verdict, means } = examined.value
     // A burn that happened needs no means.
     const needed = verdict === 'burned' ? undefined : means
@@ -97,7 +97,11 @@ export function createSettle(deps: {
       case 'refused':
         return refuse(standing.rejection, standing.payment && knownHash(standing.payment))
       case 'expired':
-        return refuseLate(standing.payment.challenge, payload)
+        return unclaimed.refuseExpired(
+          await refuseLate(standing.payment.challenge, payload),
+          payload,
+          standing.ticketed,
+        )
       case 'claimed':
         if (standing.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, standing.ticketed)
         break
@@ -115,27 +119,44 @@ export function createSettle(deps: {
   }
 }
 
-/**
- * Refuses a payload that was judged to burn nothing. If it is claimed, whoever sends it decides: what the chain looks like
- * says nothing of a transaction under way.
- */
-function createRefusePermit(deps: {
+/** Refuses a payload, unless it turns out to be claimed: then whoever took it up decides. */
+function createRefuseUnclaimed(deps: {
   readonly ledger: Pick<Ledger, 'find'>
   readonly burns: Pick<SettleBurns, 'refuse'>
   readonly refuse: Refuse
   readonly answerClaimed: AnswerClaimed
   readonly isOfAnother: (payment: Payment) => boolean
-}): (rejection: Rejection, payload: Payload.PermitPayload, ticketed: boolean) => Promise<SettleAnswer> {
+}) {
   const { ledger, burns, refuse, answerClaimed, isOfAnother } = deps
-  return async (rejection, payload, ticketed) => {
-    const { challengeNonce } = payload
-    const payment = await ledger.find(challengeNonce)
-    if (payment?.claim?.identity === Payload.identity(payload)) {
-      const isDecided = payment.accepted || isOfAnother(payment)
-      const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
-      if (outcome !== 'refused') return answerClaimed(payload, ticketed, outcome === 'elsewhere')
-    }
-    return refuse(rejection, payment && knownHash(payment))
+  const claimedBy = (payload: Payload.Payload, payment: Payment | undefined) =>
+    payment?.claim?.identity === Payload.identity(payload) ? payment : undefined
+  return {
+    /** It was judged to burn nothing. What the chain looks like says nothing of a transaction under way. */
+    async refusePermit(
+      rejection: Rejection,
+      payload: Payload.PermitPayload,
+      ticketed: boolean,
+    ): Promise<SettleAnswer> {
+      const { challengeNonce } = payload
+      const payment = await ledger.find(challengeNonce)
+      const claimed = claimedBy(payload, payment)
+      if (claimed) {
+        const isDecided = claimed.accepted || isOfAnother(claimed)
+        const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
+        if (outcome !== 'refused') return answerClaimed(payload, ticketed, outcome === 'elsewhere')
+      }
+      return refuse(rejection, payment && knownHash(payment))
+    },
+
+    /** It came too late. A request that came in time may have been held up, and have claimed it only now. */
+    async refuseExpired(
+      refusal: SettleAnswer,
+      payload: Payload.Payload,
+      ticketed: boolean,
+    ): Promise<SettleAnswer> {
+      const payment = await ledger.find(payload.challengeNonce)
+      return claimedBy(payload, payment) ? answerClaimed(payload, ticketed, true) : refusal
+    },
   }
 }
 
