@@ -7,7 +7,7 @@ export type Transition = 'ttl_elapsed' | 'burn_confirmed' | 'burn_vanished' | 'm
 
 export const lifecycle: Record<Phase, Partial<Record<Transition, Phase>>> = {
   open: { burn_confirmed: 'accepted', ttl_elapsed: 'expired' },
-  // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0003).
+  // A burn that was claimed in time is still accepted. A later burn buys nothing, minted or not (ADR 0002).
   expired: {},
   accepted: { mint_confirmed: 'finalized', burn_vanished: 'open' },
   finalized: {},
