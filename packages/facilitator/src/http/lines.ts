@@ -14,9 +14,7 @@ import type { Refusal } from './problem.js'
 
 type LineKind = 'settle' | 'verify'
 
-/** Those who go first are first. */
-export const askedKinds = ['settle', 'verify', 'challenge'] as const
-export type AskedKind = (typeof askedKinds)[number]
+export type AskedKind = LineKind | 'challenge'
 
 export type Lines = {
   /** Why such a request has to come back later. */

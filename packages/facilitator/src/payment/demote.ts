@@ -9,15 +9,12 @@ import type { Report } from './report.js'
  */
 export async function demote(
   deps: {
-    readonly ledger: Pick<Ledger, 'demote' | 'find'>
+    readonly ledger: Pick<Ledger, 'demote'>
     readonly report: Report
   },
   nonce: ChallengeNonce,
 ): ReturnType<Ledger['demote']> {
   const end = await deps.ledger.demote(nonce)
   if (end !== 'not_accepted') deps.report({ event: 'burn.reorged', challengeNonce: nonce })
-  if (end !== 'demoted') return end
-  const { txHash = '' } = (await deps.ledger.find(nonce))?.demoted?.burn ?? {}
-  deps.report({ event: 'payment.demoted', challengeNonce: nonce, txHash })
   return end
 }

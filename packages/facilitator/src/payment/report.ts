@@ -71,10 +71,6 @@ export const paymentEvents = {
       'bought was not paid for.',
     { challengeNonce, reason },
   ),
-  'payment.demoted': error(
-    'A reorg removed an accepted burn. Nothing is minted until a block holds it again.',
-    { challengeNonce, txHash },
-  ),
   'payment.returned': warn(
     'A block holds the burn of a demoted payment again. The payment is accepted again and will be minted.',
     { challengeNonce, txHash },

@@ -14,7 +14,7 @@ import { createClockWatch } from '../http/health/clock-watch.js'
 import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
-import { askedKinds, createLines, type Lines } from '../http/lines.js'
+import { createLines, type Lines } from '../http/lines.js'
 import { observeAnswers } from '../http/observe.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
@@ -75,11 +75,6 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     hasHistory: historyApi !== undefined,
     admission,
   })
-  metrics.source('svc_connections_open', connections.open)
-  metrics.source('svc_connections_refused_total', connections.refused)
-  metrics.source('svc_line_wait_seconds', () =>
-    askedKinds.map((kind) => ({ labels: { kind }, value: lines.waitMs(kind) / 1000 })),
-  )
   return app
 }
 

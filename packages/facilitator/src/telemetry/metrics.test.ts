@@ -72,10 +72,10 @@ describe('the metrics', () => {
   it('ask sources at each scrape, and leave out what is not known', async () => {
     const metrics = createMetrics()
     let open: number | undefined = 3
-    metrics.source('svc_challenges_open', () => open)
-    expect(parse(await metrics.render()).get('svc_challenges_open')).toBe(3)
+    metrics.source('svc_stuck_transfers', () => open)
+    expect(parse(await metrics.render()).get('svc_stuck_transfers')).toBe(3)
     open = undefined
-    expect(parse(await metrics.render()).has('svc_challenges_open')).toBe(false)
+    expect(parse(await metrics.render()).has('svc_stuck_transfers')).toBe(false)
   })
 
   it('escape label values', async () => {

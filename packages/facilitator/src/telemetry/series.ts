@@ -19,8 +19,6 @@ export const series = {
   svc_build_info: gauge('Always 1; the version is a label.', 'version'),
   svc_events_total: counter('Log events. Every event is here from the start, with 0.', 'event'),
   svc_ready: gauge('1 when /ready answers 200.'),
-  svc_issuance_paused: gauge('1 while an operator keeps issuance paused.'),
-  svc_challenges_open: gauge('Challenges that have not expired and for which no payload was presented.'),
   svc_fees_base_units_total: counter(
     'Fees of payments that were accepted, since the first one, as the ledger has them. Each payment counts once.',
   ),
@@ -39,7 +37,6 @@ export const series = {
   svc_treasury_balance_wei: gauge(
     'Native balance of the treasury, which pays for sweeps; only in custodial mode.',
   ),
-  svc_fees_undistributed_base_units: gauge('Balance of the splitter, as last seen; only in split mode.'),
   svc_stuck_transfers: gauge('Addresses with tokens that a single proof cannot mint.'),
   svc_refusals_total: counter('Answers that refused a request.', 'endpoint', 'reason'),
   svc_http_request_duration_seconds: histogram(
@@ -49,23 +46,13 @@ export const series = {
     'status',
   ),
   svc_unknown_tokens_total: counter('Calls with a token that belongs to no seller.'),
-  svc_connections_open: gauge('Connections of callers.'),
-  svc_connections_refused_total: counter('Connections turned away with 503, because there were too many.'),
-  svc_line_wait_seconds: gauge(
-    'How long a request of this kind would wait now because of others. Beyond its limit it gets 503 `overloaded`.',
-    'kind',
-  ),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
-  svc_minter_pending: gauge(
-    'Transactions of the minter that are signed and not confirmed. With `SVC_MINTER_PK` only.',
-  ),
   svc_minter_balance_wei: gauge('Native balance of the minter, as last seen. With `SVC_MINTER_PK` only.'),
   svc_relayer_spent_wei_total: counter(
     'Cost in wei of the transactions of the relayer and the minter that were confirmed.',
     'purpose',
   ),
-  svc_addresses_ready: gauge('One-time burn addresses ready to be issued.'),
   svc_rpc_round_trip_seconds: histogram('Time until the RPC endpoint answered.', secondBuckets),
   svc_clock_skew_seconds: gauge(
     "Certain part of the difference between this machine's clock and the chain's time; negative when the clock is behind.",
@@ -80,7 +67,6 @@ export const series = {
   ),
   svc_lease_held: gauge('1 when this daemon holds the lease. With `storage.url` only.', 'lease'),
   svc_history_failed: gauge('1 from a failed write to the payment history until the next one that succeeds.'),
-  svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
   svc_event_loop_lag_seconds: gauge('How late the event loop was since the last scrape.', 'quantile'),
 } as const satisfies Record<string, Series>
 

@@ -46,7 +46,7 @@ export function createTelemetry(deps: {
 const nanosecondsPerSecond = 1e9
 const lagResolutionMs = 20
 
-/** Memory and event-loop lag of this process, read on demand. */
+/** Event-loop lag of this process, read on demand. */
 function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close(): void } {
   const delay = monitorEventLoopDelay({ resolution: lagResolutionMs })
   delay.enable()
@@ -64,7 +64,6 @@ function registerProcessVitals(metrics: Pick<Metrics, 'source'>): { close(): voi
     return samples
   }
 
-  metrics.source('svc_process_resident_memory_bytes', () => process.memoryUsage.rss())
   metrics.source('svc_event_loop_lag_seconds', lag)
   return { close: () => void delay.disable() }
 }

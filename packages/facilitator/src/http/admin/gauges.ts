@@ -8,8 +8,6 @@ export function gaugesOf({ mints, fees, relayer, minter, history, ...status }: S
   const here = status.daemons?.find((daemon) => daemon.here)
   return {
     svc_ready: status.ready ? 1 : 0,
-    svc_issuance_paused: status.issuance === 'paused' ? 1 : 0,
-    svc_challenges_open: status.challenges.open,
     svc_mints_owed_base_units: mints.owed,
     svc_mints_oldest_seconds: ageOf(mints.oldestAt),
     // A reason without waiting payments is 0, not missing: an alert must see it fall.
@@ -23,12 +21,9 @@ export function gaugesOf({ mints, fees, relayer, minter, history, ...status }: S
     svc_fees_due_oldest_seconds: ageOf(fees.due.oldestAt),
     svc_fees_swept_base_units: fees.swept.amount,
     svc_treasury_balance_wei: fees.treasuryWei,
-    svc_fees_undistributed_base_units: fees.splitter?.undistributed,
     svc_relayer_pending: relayer.pending,
     svc_relayer_balance_wei: relayer.balance,
-    svc_minter_pending: minter?.pending,
     svc_minter_balance_wei: minter?.balance,
-    svc_addresses_ready: status.addresses.ready,
     svc_clock_skew_seconds: status.chain.clockSkewSeconds,
     svc_journal_disk_free_bytes: status.journal?.freeBytes,
     svc_daemons: status.daemons?.filter(({ alive }) => alive).length,
