@@ -279,8 +279,6 @@ export const limits = {
   predecessorsMax: 16,
   /** Folders that a check searches in one place for proving keys. */
   artifactFoldersMax: 32,
-  /** Epochs that `check` searches for counts by others, the latest ones. Each costs about thirty round trips. */
-  checkedEpochsMax: 32,
   /** `check` warns when the pool of addresses takes longer than this to fill. */
   poolFillWarnSeconds: 600,
   /** Tries of proof of work by which `check` measures this machine: in one call, and calls. Together about 100 ms. */

@@ -16,7 +16,6 @@ import type { Clock } from '../../payment/ports.js'
 import { probeChain } from './chain.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
-import { probeForeignCounts } from './foreign-counts.js'
 import { probeHistory } from './history.js'
 import { probeIndexer } from './indexer.js'
 import { type JournalAccounts, probeJournal } from './journal.js'
@@ -73,11 +72,7 @@ export async function check(deps: {
       reading.values.storage.url === undefined ? journalFile : undefined,
       command !== 'check'
         ? undefined
-        : {
-            seed: seed && seedFingerprint(seed),
-            accounts: view && keys ? accountsOf(view, keys) : {},
-            foreignCounts: (epochs) => probeForeignCounts(rpc, reading.values, { keys, seed }, epochs),
-          },
+        : { seed: seed && seedFingerprint(seed), accounts: view && keys ? accountsOf(view, keys) : {} },
     ),
     probeHistory(deps.env, reading.values, deps.clock),
     command === 'recover' ? [] : probeListen(reading.values, { isBeside: command === 'check' }),
@@ -93,7 +88,6 @@ export async function check(deps: {
     ...judgePlaceholders(values),
     ...judgeUrls(values),
     ...judgeLifetime(values),
-    ...judgeLog(values),
     ...ofSecrets,
     ...chain.findings,
     ...indexer,
@@ -172,10 +166,4 @@ function judgeUrls({ network, storage }: PartialConfig): Finding[] {
   const { url } = storage
   const hasPassword = url !== undefined && new URL(url).password !== ''
   return [...ofNetwork, ...(hasPassword ? [warn('storage.url', message)] : [])]
-}
-
-function judgeLog({ log }: PartialConfig): Finding[] {
-  if (!log.link_mints) return []
-  const message = 'is true: whoever can read the log can tell which mint paid for which burn'
-  return [warn('log.link_mints', message)]
 }

@@ -2,8 +2,7 @@
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
-import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { SvcError } from '@svc-zerc20/protocol'
 import { type Finding, fail, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import { peek } from '../../store/engine/open-database.js'
@@ -12,7 +11,6 @@ import { assertKnown, type SendingAccount } from '../../store/known-accounts.js'
 import { assertSameSeed } from '../../store/open.js'
 import { first, sql } from '../../store/sql.js'
 import { readAccount, readBinding } from '../../store/steps/operator-steps.js'
-import { type EpochBurns, openEpochs } from './foreign-counts.js'
 
 export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', SendingAccount>>>
 
@@ -22,8 +20,6 @@ export type JournalFacts = {
   readonly seed?: string | undefined
   /** The accounts whose transactions the ledger must know. */
   readonly accounts?: JournalAccounts
-  /** Looks on the chain for counts of the ledger's epochs that the ledger does not explain. */
-  readonly foreignCounts?: (epochs: readonly EpochBurns[]) => Promise<Finding[]>
 }
 
 const key = 'settlement.journal'
@@ -83,21 +79,17 @@ export async function judgeSpace(about: string, folder: string): Promise<Finding
 const writable = (journal: string): Finding => ok(key, `${journal} can be written`)
 
 /** Reads the files like a start, and changes nothing. */
-async function judgeContent(
-  journal: string,
-  { seed, accounts = {}, foreignCounts }: JournalFacts,
-): Promise<Finding[]> {
+async function judgeContent(journal: string, { seed, accounts = {} }: JournalFacts): Promise<Finding[]> {
   try {
     await assertUnlocked(journal)
-    const { value, report } = peek(pathOf(journal), ledgerFacts(unixSeconds(systemClock)))
+    const { value, report } = peek(pathOf(journal), ledgerFacts())
     if (seed !== undefined) assertSameSeed(value.binding, seed)
     for (const name of ['relayer', 'minter'] as const) {
       if (accounts[name]) await assertKnown(name, accounts[name], value[name])
     }
-    const foreign = (await foreignCounts?.(value.epochs)) ?? []
     const message = `${journal} has ${value.events} records`
-    if (report.tornBytes === 0) return [ok(key, message), ...foreign]
-    return [warn(key, `${message} and ${report.tornBytes} bytes of one that a crash cut short`), ...foreign]
+    if (report.tornBytes === 0) return [ok(key, message)]
+    return [warn(key, `${message} and ${report.tornBytes} bytes of one that a crash cut short`)]
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     // The RPC is judged elsewhere.
@@ -111,14 +103,13 @@ async function judgeContent(
   }
 }
 
-function* ledgerFacts(now: number) {
+function* ledgerFacts() {
   const { applied } = (yield* first(sql`SELECT applied FROM ledger`)) ?? {}
   return {
     binding: yield* readBinding(),
     relayer: yield* readAccount('relayer'),
     minter: yield* readAccount('minter'),
     events: applied as number,
-    epochs: yield* openEpochs(now),
   }
 }
 

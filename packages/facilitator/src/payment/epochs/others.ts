@@ -2,26 +2,11 @@
 import type { Books } from '../books.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import type { Epoch, EpochLeaf, EpochPayments } from './epoch.js'
+import type { Epoch, EpochPayments } from './epoch.js'
 import type { EpochLeaves } from './leaves.js'
 import type { EpochMemory } from './memory.js'
 import { sumBelow } from './plan.js'
-import type { BatchPorts, ForeignCount } from './ports.js'
-
-/**
- * The first count of an epoch by another account that comes to another sum than our burns. An earlier account of ours came
- * to the same. A count of nothing is nobody's loss, and after our first mint anybody can prove one.
- */
-export async function findForeignCount(
-  { foreignCounts }: Pick<BatchPorts, 'foreignCounts'>,
-  epoch: Epoch,
-  leavesOf: () => Promise<readonly EpochLeaf[]> | readonly EpochLeaf[],
-): Promise<ForeignCount | undefined> {
-  const counts = (await foreignCounts(epoch)).filter(({ counted }) => counted > 0n)
-  if (counts.length === 0) return undefined
-  const leaves = await leavesOf()
-  return counts.find(({ end, counted }) => sumBelow(leaves, end) !== counted)
-}
+import type { BatchPorts } from './ports.js'
 
 type Told = { readonly epoch: number; readonly value: bigint; readonly submitter?: string }
 
@@ -36,8 +21,15 @@ export function createForeignWatch(
 ) {
   let isOpenSearched = false
 
+  /**
+   * The first count of an epoch by another account that comes to another sum than our burns. An earlier account of ours came
+   * to the same. A count of nothing is nobody's loss, and after our first mint anybody can prove one.
+   */
   async function find(epoch: Epoch, payments: readonly AwaitingMint[]): Promise<Told | undefined> {
-    const other = await findForeignCount(deps, epoch, () => leavesOf(epoch, payments, 0n))
+    const counts = (await deps.foreignCounts(epoch)).filter(({ counted }) => counted > 0n)
+    if (counts.length === 0) return undefined
+    const leaves = await leavesOf(epoch, payments, 0n)
+    const other = counts.find(({ end, counted }) => sumBelow(leaves, end) !== counted)
     return other && { epoch: epoch.start, value: other.counted, submitter: other.submitter }
   }
 

@@ -218,7 +218,7 @@ function* burnsBeside(mintedAt: number): Step<readonly Row[]> {
 }
 
 /** Epochs in which something can still be paid or minted, the latest first. */
-export function* epochsUnderWay(now: number): Step<readonly Epoch[]> {
+function* epochsUnderWay(now: number): Step<readonly Epoch[]> {
   const rows = yield sql`
     SELECT DISTINCT epoch, treasury FROM payment WHERE epoch IS NOT NULL
       AND (stage IN ('claimed', 'demoted') OR expires_at > ${now} OR id IN (SELECT payment FROM leaf WHERE awaits_mint = 1))`
@@ -227,7 +227,7 @@ export function* epochsUnderWay(now: number): Step<readonly Epoch[]> {
     .sort((a, b) => b.start - a.start)
 }
 
-export function* paymentsOfEpoch(epoch: Epoch): Step<readonly Payment[]> {
+function* paymentsOfEpoch(epoch: Epoch): Step<readonly Payment[]> {
   const rows = yield sql`
     SELECT record FROM payment WHERE epoch = ${epochColumn(epoch)} AND treasury = ${key(epoch.treasury)}
       AND (stage = 'accepted' OR late IS NOT NULL)
