@@ -54,7 +54,6 @@ describe('readConfig', () => {
         batch_wait_max_ms: 21_600_000,
         batch_jitter_ms: 600_000,
       },
-      log: { link_mints: false },
       history: { url: undefined },
       zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
     })

@@ -414,14 +414,6 @@ const configSchema = z.object({
         'before the longest wait is over, at random, so that its time does not name a payment.',
     ),
   }),
-  log: table('Contents of the log. It never contains secrets or bodies.', {
-    link_mints: defaults(
-      flag,
-      false,
-      'Whether mint events name their payment. With `true`, readers of the log or of a copy can match mints to burns. ' +
-        'With `false`, the operator can still use `svc-facilitator admin payment`.',
-    ),
-  }),
   history: table(
     'The payment history, which participants read under `/history`. It is attached by environment variables; without ' +
       'them this table has no effect.',

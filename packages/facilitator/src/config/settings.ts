@@ -31,13 +31,12 @@ export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined
 }
 
 /** What says how well mints hide among others. */
-export const mintSettingsOf = ({ finalize, log, settlement }: Config, ownMinter: boolean) => ({
+export const mintSettingsOf = ({ finalize, settlement }: Config, ownMinter: boolean) => ({
   mode: finalize.mode,
   delayMaxSeconds: finalize.delay_max_ms / 1_000,
   batchLeast: finalize.batch_least,
   batchWaitMaxSeconds: finalize.batch_wait_max_ms / 1_000,
   ownMinter,
-  linkMints: log.link_mints,
   mintSecondTransfers: settlement.mint_second_transfers,
 })
 

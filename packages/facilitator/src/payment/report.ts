@@ -3,7 +3,7 @@ import { type EventIn, error, field, info, optional, warn } from './event-table.
 import type { Burn, Challenge } from './records.js'
 
 const challengeNonce = field<string>('names the payment')
-const linkedNonce = field<string>('names the payment; only with `log.link_mints`')
+const linkedNonce = field<string>('names the payment to `/admin`; the log leaves it out')
 const txHash = field<string>('the burn transaction')
 const reason = field<string>('a code of the table of reasons')
 const why = field<string>('what kind of failure')

@@ -48,7 +48,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
 async function start(options: StartOptions, opened: (() => unknown)[]): Promise<Facilitator> {
   const { config, secrets, clock = systemClock, random = systemRandom } = options
   const profile = profileOf(config)
-  const telemetry = createTelemetry({ log: options.log, clock, linkMints: config.log.link_mints })
+  const telemetry = createTelemetry({ log: options.log, clock })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { isCopyAccepted = false } = options

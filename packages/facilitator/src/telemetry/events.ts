@@ -174,7 +174,7 @@ type Unlinked<Event> = Event extends { readonly event: `mint.${string}` | 'payme
   ? Omit<Event, 'challengeNonce'>
   : never
 
-/** An event as the log writes it. Mint events have their nonce only if `log.link_mints` is set. */
+/** An event as the log writes it. */
 export type WrittenEvent = LogEvent | Unlinked<LogEvent>
 
 /** Receives every event. */

@@ -11,12 +11,7 @@ import { unlinked } from './unlinked.js'
 
 export type Telemetry = ReturnType<typeof createTelemetry>
 
-export function createTelemetry(deps: {
-  readonly log: LogWriter
-  readonly clock: Clock
-  /** Whether the log may show which payment a mint is for. */
-  readonly linkMints: boolean
-}) {
+export function createTelemetry(deps: { readonly log: LogWriter; readonly clock: Clock }) {
   const { clock } = deps
   const metrics = createMetrics()
   const recent = createRecentEvents({
@@ -30,7 +25,7 @@ export function createTelemetry(deps: {
   return {
     /** Receives every event. */
     log(event: LogEvent): void {
-      deps.log(deps.linkMints ? event : unlinked(event))
+      deps.log(unlinked(event))
       metrics.hear(event)
       recent.hear(event)
       spent.hear(event)

@@ -81,10 +81,6 @@ function settingsOf(settings: Settings): HTMLElement {
           : 'not set: one account sends burns and mints, so an observer sees that they belong together.',
       ],
       [
-        'log.link_mints',
-        `${yes(settings.linkMints)}: the log ${settings.linkMints ? 'says' : 'does not say'} which mint is for which payment.`,
-      ],
-      [
         'settlement.mint_second_transfers',
         `${yes(settings.mintSecondTransfers)}: ${settings.mintSecondTransfers ? 'a stranger who pays an address again can mark its mint.' : 'strangers cannot mark mints.'}`,
       ],

@@ -430,12 +430,6 @@ describe('check', () => {
     ])
   })
 
-  it('warns when the log tells which mint is whose', async () => {
-    expect(await complaintsOf({ log: { link_mints: true } })).toEqual([
-      expect.stringMatching(/^warn log\.link_mints: /),
-    ])
-  })
-
   it('R-082 finds a relayer without money, which does not keep the daemon from starting', async () => {
     const relayerKey = generatePrivateKey()
     const address = parseAddress(privateKeyToAddress(relayerKey))

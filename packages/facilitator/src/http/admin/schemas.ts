@@ -385,7 +385,6 @@ export const mintPage = named(
       batchLeast: count.describe('finalize.batch_least'),
       batchWaitMaxSeconds: z.number().describe('finalize.batch_wait_max_ms, in seconds'),
       ownMinter: z.boolean().describe('mints come from another account than burns (SVC_MINTER_PK)'),
-      linkMints: z.boolean().describe('log.link_mints: the log says which mint is for which payment'),
       mintSecondTransfers: z.boolean().describe('settlement.mint_second_transfers'),
     }),
     next: z.string().optional(),
