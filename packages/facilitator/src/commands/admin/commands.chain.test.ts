@@ -135,14 +135,13 @@ describe('svc-facilitator admin', () => {
     expect((await run(['sweep'], { parent: [], token: 'x'.repeat(48) })).code).toBe(1)
   })
 
-  it('relayer shows money and queue, challenges the open ones, metrics every series', async () => {
+  it('relayer shows money and queue, payments the open ones, metrics every series', async () => {
     const relayer = (await run(['relayer'])).stdout
     expect(relayer).toMatch(/^balance +\d+(\.\d+)? ETH$/m)
     expect(relayer).toMatch(/^pending +0$/m)
     const { challengeNonce } = await net.challenge()
-    const challenges = (await run(['challenges', '--limit', '5'])).stdout
-    expect(challenges).toMatch(/^open +\d+\nmax +\d+\nissuance +open\n/)
-    expect(challenges).toContain(challengeNonce)
+    const open = (await run(['payments', '--phase', 'open', '--limit', '5'])).stdout
+    expect(open).toContain(challengeNonce)
     expect((await run(['metrics'])).stdout).toMatch(/^svc_mints_waiting\{reason="\w+"\} 1$/m)
     expect((await run(['metrics'], { token: 'wrong' })).code).toBe(1)
   })

@@ -92,8 +92,6 @@ export function registerAdminCommands(program: Command, env: Environment): void 
   )
   get(relayer, '/relayer', schemas.relayerView)
   get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees)
-  const challenges = page(verb('challenges', 'open challenges, newest first, and their cap'))
-  get(challenges, '/challenges', schemas.challengePage)
   withTarget(admin.command('metrics').description('every series, as Prometheus reads them')).action(
     async (target: Target) => void process.stdout.write(await clientOf(target, env).text('/metrics')),
   )

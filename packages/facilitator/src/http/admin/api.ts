@@ -67,22 +67,6 @@ const route = routesOf<AdminApiDeps>({
 const lists = [
   route({
     method: 'GET',
-    path: '/admin/challenges',
-    summary: 'Open challenges, newest first',
-    query: schemas.pageQuery,
-    answer: schemas.challengePage,
-    async handle({ query }, deps) {
-      const { payments: challenges, next } = viewPage(
-        await deps.ledger.books.page({ ...query, phase: 'open' }),
-        deps,
-      )
-      const { open } = await deps.ledger.books.figures()
-      return { open, max: deps.openChallengesMax, issuance: await issuanceOf(deps), challenges, next }
-    },
-  }),
-
-  route({
-    method: 'GET',
     path: '/admin/payments',
     summary: 'Payments of every phase, newest first',
     query: schemas.paymentQuery,

@@ -53,18 +53,6 @@ export const paymentPage = named(
   z.looseObject({ payments: z.array(recordedPayment), next: cursor.optional() }),
 )
 
-export const challengePage = named(
-  'ChallengePage',
-  'Open challenges, newest first, and the cap on them.',
-  z.looseObject({
-    open: count,
-    max: count,
-    issuance: issuanceState,
-    challenges: z.array(recordedPayment),
-    next: cursor.optional(),
-  }),
-)
-
 export const paymentTimeline = named(
   'PaymentTimeline',
   'One payment, and its turns in order. Steps of an earlier run of the daemon are in its log.',
