@@ -21,7 +21,6 @@ it('an epoch that nobody counted has no counts, of our account or of others', as
       recipientHashOf: () => 7n,
       deployedBlock: 0,
       confirmations: 1,
-      logSpanBlocksMax: 1_000,
     })
     const epoch = { ...epochOfSecond(60), treasury: addressOf(2) }
     const none = { checkpoint: 0n, counted: 0n, minted: 0n }

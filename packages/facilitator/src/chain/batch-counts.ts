@@ -18,8 +18,6 @@ export function createBatchCounts(deps: {
   readonly deployedBlock: number
   /** Blocks, its own included, after which a count is deep. */
   readonly confirmations: number
-  /** Blocks in one question for logs; fewer while the node refuses. */
-  readonly logSpanBlocksMax: number
 }): Pick<BatchPorts, 'counts' | 'findCounts' | 'foreignCounts'> {
   const { rpc, verifier, submitter, recipientHashOf } = deps
 
@@ -39,7 +37,7 @@ export function createBatchCounts(deps: {
     fromBlock: bigint,
   ): Promise<(CountedBatch & ForeignCount)[]> {
     const wanted = { address: verifier, abi: verifierAbi, eventName: 'BatchCounted', args } as const
-    const batches = await readEvents(deps, { ...wanted, fromBlock: Number(fromBlock) })
+    const batches = await readEvents(rpc, { ...wanted, fromBlock: Number(fromBlock) })
     return batches.flatMap(({ args: batch, transactionHash, blockNumber }) => {
       const txHash = parseTxHash(transactionHash)
       const { counted, submitter } = batch

@@ -1,21 +1,13 @@
 /** Reads the verifier contract: the newest proved root, and what was minted for a payment. */
 import { verifierAbi } from '@svc-zerc20/contracts'
-import {
-  type ChainLog,
-  type JsonRpc,
-  type RpcAnswer,
-  type RpcCall,
-  readHead,
-  resultOf,
-  scanLogs,
-  wellFormed,
-} from '@svc-zerc20/evm'
+import { type JsonRpc, type RpcAnswer, type RpcCall, readHead, resultOf, wellFormed } from '@svc-zerc20/evm'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
-import { decodeFunctionResult, encodeEventTopics, encodeFunctionData, parseEventLogs } from 'viem/utils'
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { limits } from '../config/limits.js'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
+import { readEvents } from './events.js'
 
 type View = 'latestProvedIndex' | 'paused' | 'provedTransferRoots' | 'totalTeleported' | 'batchCount'
 
@@ -89,27 +81,17 @@ export function createVerifier(deps: {
 
     async findMint({ challenge, burn }: AwaitingMint): Promise<Mint | undefined> {
       const { tweak } = secretsOf(challenge).recipient
-      const topics = encodeEventTopics({
+      const teleports = await readEvents(rpc, {
+        address: verifier,
         abi: verifierAbi,
         eventName: 'Teleport',
         args: { to: challenge.treasury },
-      }) as string[]
-      const blocks = { fromBlock: Number(burn.blockNumber), spanBlocksMax: limits.logSpanBlocksMax }
-      for await (const { logs } of scanLogs(rpc, { address: verifier, topics }, blocks)) {
-        const mint = mintIn(logs, tweak)
-        if (mint) return mint
-      }
-      return undefined
+        fromBlock: Number(burn.blockNumber),
+      })
+      const found = teleports.find(({ args }) => args.gr.tweak === tweak)
+      const txHash = parseTxHash(found?.transactionHash)
+      if (!found || txHash === undefined) return undefined
+      return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
     },
   }
-}
-
-function mintIn(logs: readonly ChainLog[], tweak: Hex): Mint | undefined {
-  const teleports = wellFormed('eth_getLogs', () =>
-    parseEventLogs({ abi: verifierAbi, eventName: 'Teleport', logs: logs as never }),
-  )
-  const found = teleports.find(({ args }) => args.gr.tweak === tweak)
-  const txHash = parseTxHash(found?.transactionHash)
-  if (!found || txHash === undefined) return undefined
-  return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
 }

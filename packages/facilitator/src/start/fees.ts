@@ -130,7 +130,7 @@ function wireSweeper(
   const { token } = deployment
   const { confirmations } = config.finalize
   const report = telemetry.log
-  const sent = createSentTransfers({ rpc, token, treasury: terms.treasury, confirmations, ...limits })
+  const sent = createSentTransfers({ rpc, token, treasury: terms.treasury, confirmations })
   return createSweeper({
     ledger,
     sender: createTreasurySender({ rpc, relayer, token, ledger, confirmations, clock, limits }),

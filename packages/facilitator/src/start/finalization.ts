@@ -212,7 +212,6 @@ function wireBatchCounts(
     recipientHashOf: createRecipientHashes(seed, config),
     deployedBlock: config.network.deployed_block,
     confirmations: config.finalize.confirmations,
-    logSpanBlocksMax: limits.logSpanBlocksMax,
   })
 }
 

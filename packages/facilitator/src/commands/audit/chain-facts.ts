@@ -30,16 +30,13 @@ export async function readChainFacts(deps: ChainFactsDeps): Promise<AuditChain> 
     const block = Number(blockNumber ?? 0)
     return { isIn: block < untilBlock, isYoung: block >= youngFrom }
   }
-  const mints = await readEvents(
-    { rpc, ...limits },
-    {
-      address: network.verifier,
-      abi: verifierAbi,
-      eventName: 'Teleport',
-      fromBlock,
-      args: { to: treasuriesOf(books, config) },
-    },
-  )
+  const mints = await readEvents(rpc, {
+    address: network.verifier,
+    abi: verifierAbi,
+    eventName: 'Teleport',
+    fromBlock,
+    args: { to: treasuriesOf(books, config) },
+  })
   return {
     balances: await balancesOf(deps),
     mints: mints.map(({ transactionHash, args, blockNumber }) => ({
@@ -87,6 +84,6 @@ async function sweptOf({ config, rpc, books }: ChainFactsDeps): Promise<bigint> 
   const from = parseAddress(books.fees.treasury)
   if (to.length === 0 || from === undefined) return BigInt(books.fees.swept.amount)
   const wanted = { address, abi: tokenAbi, eventName: 'Transfer', args: { from, to }, fromBlock } as const
-  const sent = await readEvents({ rpc, ...limits }, wanted)
+  const sent = await readEvents(rpc, wanted)
   return sent.reduce((total, { args }) => total + args.value, 0n)
 }

@@ -44,7 +44,6 @@ function setup(burns: Burn[], receipts = burns) {
     helper: undefined,
     fromBlock: 0,
     lensQueriesMax: 100,
-    logSpanBlocksMax: 1_000,
   })
   return {
     rpc,

@@ -31,7 +31,6 @@ export function createBurnSearch(deps: {
   readonly fromBlock: number
   /** Transactions in one request. */
   readonly lensQueriesMax: number
-  readonly logSpanBlocksMax: number
 }) {
   const { rpc, chain, token, helper, fromBlock } = deps
   return {
@@ -46,7 +45,7 @@ export function createBurnSearch(deps: {
         args: { to },
         fromBlock,
       } as const
-      const transfers = await readEvents(deps, wanted)
+      const transfers = await readEvents(rpc, wanted)
       const [largest] = transfers.toSorted(
         (a, b) => Number(a.args.value < b.args.value) - Number(a.args.value > b.args.value),
       )
@@ -69,7 +68,7 @@ export function createBurnSearch(deps: {
         eventName: 'BurnExecuted',
         args: { token },
       } as const
-      const executed = await readEvents(deps, { ...wanted, fromBlock })
+      const executed = await readEvents(rpc, { ...wanted, fromBlock })
       return executed.flatMap(({ args, transactionHash, blockNumber, blockHash }) => {
         const payTo = parseAddress(args.burnAddress)
         const from = parseAddress(args.payer)

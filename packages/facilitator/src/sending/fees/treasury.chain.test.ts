@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const confirmations = 3
 const retryMs = { first: 1_000, max: 4_000 }
-const sweepLimits = { sweepGas: 300_000n, displacedPollMs: 10, logSpanBlocksMax: 1_000 }
+const sweepLimits = { sweepGas: 300_000n, displacedPollMs: 10 }
 
 /** A treasury of its own with some tokens and gas, and a ledger of fees. A run ends and the next one begins on its journal. */
 async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
@@ -78,7 +78,7 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
     })
     closers.push(() => relayer.close())
     const ledger = fees.ledger()
-    const sent = createSentTransfers({ rpc, token, treasury: terms.treasury, confirmations, ...sweepLimits })
+    const sent = createSentTransfers({ rpc, token, treasury: terms.treasury, confirmations })
     const sweeper = createSweeper({
       ledger,
       sender: createTreasurySender({
