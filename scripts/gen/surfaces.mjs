@@ -145,7 +145,7 @@ breaks off before its end (no last chunk, and JSON without its last bracket) is 
 ${queries.join('\n')}
 
 Payments are listed under the time when their money came, and before that under the time of their challenge. If there are more,
-the answer has \`next\`; send it as \`cursor\` with the same order to get the next page.
+the answer has \`next\`; send it as \`cursor\` to get the next page.
 
 ## Bodies and answers
 

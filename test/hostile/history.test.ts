@@ -229,10 +229,6 @@ describe('a hostile participant at the built daemon', () => {
       200,
       400,
     ],
-    [
-      `/payments?order=amount&cursor=${Buffer.concat([Buffer.of(1), Buffer.alloc(40)]).toString('base64url')}`,
-      400,
-    ],
     ['/payments?limit=0', 400],
     ['/payments?limit=-1', 400],
     ['/payments?limit=1e9', 400],
@@ -243,7 +239,6 @@ describe('a hostile participant at the built daemon', () => {
     ['/payments?since=1&since=2', 400],
     ['/payments?phase=__proto__', 400],
     ['/payments?phase[]=accepted', 200, 400],
-    ['/payments?order=constructor', 400],
     [`/payments?minAmount=${'9'.repeat(78)}`, 400],
     [`/payments?minAmount=${'9'.repeat(7_000)}`, 400],
     ['/payments?minAmount=2&maxAmount=1', 400],

@@ -13,10 +13,10 @@ export function createMemoryHistory(payments: HistoryPayment[]) {
   const books: HistoryBooks = {
     find: async (nonce) => payments.find(({ challenge }) => challenge.nonce === nonce),
 
-    async page({ order, after, limit, ...filter }) {
+    async page({ after, limit, ...filter }) {
       const keyOf = (payment: HistoryPayment) =>
-        `${order}.${(order === 'time' ? BigInt(timeOf(payment)) : amountOf(payment)).toString().padStart(78, '0')}.${payment.challenge.nonce}`
-      if (after !== undefined && !after.startsWith(`${order}.`)) return 'bad_cursor'
+        `${String(timeOf(payment)).padStart(12, '0')}.${payment.challenge.nonce}`
+      if (after !== undefined && !/^\d{12}\./.test(after)) return 'bad_cursor'
       const rest = taken(filter)
         .map((payment) => ({ payment, key: keyOf(payment) }))
         .filter(({ key }) => after === undefined || key < after)

@@ -99,21 +99,17 @@ const amountWithin = ({ amountMin, amountMax }: HistoryFilter): Query =>
     amountMax !== undefined && sql`listed_amount <= ${unitsColumn(amountMax)}`,
   ])
 
-/** A place in an order: its column's value, and the number of the payment. */
-type Place = { readonly value: string | number; readonly id: number }
+/** A place in the order of time: its second, and the number of the payment. */
+type Place = { readonly at: number; readonly id: number }
 
-function writeCursor(order: HistoryQuery['order'], { value, id }: Place): string {
-  return Buffer.from(JSON.stringify([order, value, id])).toString('base64url')
-}
+const writeCursor = ({ at, id }: Place): string => Buffer.from(JSON.stringify([at, id])).toString('base64url')
 
-/** A cursor names a place in an order and nothing else: a forged one gives another page of the same scope. */
-function readCursor(order: HistoryQuery['order'], text: string): Place | 'bad_cursor' {
+/** A cursor names a place and nothing else: a forged one gives another page of the same scope. */
+function readCursor(text: string): Place | 'bad_cursor' {
   try {
-    const [of, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    const isValue = order === 'time' ? Number.isSafeInteger(value) : /^[0-9]{75}$/.test(String(value))
-    const isWhole =
-      of === order && isValue && Number.isSafeInteger(id) && text === writeCursor(order, { value, id })
-    return isWhole ? { value, id } : 'bad_cursor'
+    const [at, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    const isWhole = Number.isSafeInteger(at) && Number.isSafeInteger(id) && text === writeCursor({ at, id })
+    return isWhole ? { at, id } : 'bad_cursor'
   } catch {
     return 'bad_cursor'
   }
@@ -121,16 +117,12 @@ function readCursor(order: HistoryQuery['order'], text: string): Place | 'bad_cu
 
 /**
  * Looks at rows in order until the page is full, one more than it takes, so that the last page is known to be the last. Only
- * the bounds of the order itself narrow the rows, because an index has them; every other filter is asked of each row. The
+ * the bounds of time narrow the rows, because an index has them; every other filter is asked of each row. The
  * number of rows is bounded: a page may be short while more follow.
  */
 function* page(query: HistoryQuery, after: Place | undefined): Step<HistoryPage> {
-  const { order, limit, phase, finalityBefore } = query
-  const [column, within, beside]: [Query, Query, Query] =
-    order === 'time'
-      ? [sql`listed_at`, timeWithin(query), amountWithin(query)]
-      : [sql`listed_amount`, amountWithin(query), timeWithin(query)]
-  const isTaken = allOf([beside, phase && isPhase(phase, finalityBefore)])
+  const { limit, phase, finalityBefore } = query
+  const isTaken = allOf([amountWithin(query), phase && isPhase(phase, finalityBefore)])
   const taken: Row[] = []
   let last: Row | undefined
   let left = examinedMax
@@ -138,12 +130,12 @@ function* page(query: HistoryQuery, after: Place | undefined): Step<HistoryPage>
   // The first look is short, because most filters take nearly every row.
   for (let atOnce = limit + 1; ; atOnce = examinedAtOnce) {
     const rows: readonly Row[] = yield sql`
-      SELECT id, ${column} AS value, (${isTaken}) AS taken FROM payment
-      WHERE ${allOf([scopeIs(query.scope), within, from && sql`(${column}, id) < (${from.value}, ${from.id})`])}
-      ORDER BY ${column} DESC, id DESC LIMIT ${atOnce}`
+      SELECT id, listed_at, (${isTaken}) AS taken FROM payment
+      WHERE ${allOf([scopeIs(query.scope), timeWithin(query), from && sql`(listed_at, id) < (${from.at}, ${from.id})`])}
+      ORDER BY listed_at DESC, id DESC LIMIT ${atOnce}`
     taken.push(...rows.filter((row) => row.taken))
     last = rows.length === atOnce ? rows.at(-1) : undefined
-    from = last && { value: last.value, id: last.id }
+    from = last && { at: last.listed_at, id: last.id }
     left -= atOnce
     if (!last || left <= 0 || taken.length > limit) break
   }
@@ -153,7 +145,7 @@ function* page(query: HistoryQuery, after: Place | undefined): Step<HistoryPage>
   const rows = ids.length === 0 ? [] : yield sql`SELECT id, record FROM payment WHERE id IN ${list(ids)}`
   const recordOf = new Map(rows.map((row) => [row.id, row]))
   const payments = yield* historyPayments(ids.flatMap((id) => recordOf.get(id) ?? []))
-  return { payments, ...(end && { next: writeCursor(order, { value: end.value, id: end.id }) }) }
+  return { payments, ...(end && { next: writeCursor({ at: end.listed_at, id: end.id }) }) }
 }
 
 type Part = { readonly payments: readonly HistoryPayment[]; readonly next?: Place }
@@ -167,14 +159,14 @@ function* part(filter: HistoryFilter, from: Place): Step<Part> {
       timeWithin(filter),
       amountWithin(filter),
       filter.phase && isPhase(filter.phase, filter.finalityBefore),
-      sql`(listed_at, id) > (${from.value}, ${from.id})`,
+      sql`(listed_at, id) > (${from.at}, ${from.id})`,
     ])}
     ORDER BY listed_at, id LIMIT ${rowsAtOnce}`
   const payments = yield* historyPayments(rows)
   const last = rows.at(-1)
   return {
     payments,
-    ...(last && rows.length === rowsAtOnce && { next: { value: last.listed_at, id: last.id } }),
+    ...(last && rows.length === rowsAtOnce && { next: { at: last.listed_at, id: last.id } }),
   }
 }
 
@@ -209,11 +201,11 @@ export function createStoreHistory({ ask }: Pick<Store, 'ask'>): HistoryBooks {
   return {
     find: (nonce) => ask(find(nonce)),
     async page(query) {
-      const after = query.after === undefined ? undefined : readCursor(query.order, query.after)
+      const after = query.after === undefined ? undefined : readCursor(query.after)
       return after === 'bad_cursor' ? after : ask(page(query, after))
     },
     async *all(filter) {
-      for (let from: Place | undefined = { value: -1, id: 0 }; from; ) {
+      for (let from: Place | undefined = { at: -1, id: 0 }; from; ) {
         const { payments, next }: Part = await ask(part(filter, from))
         yield* payments
         from = next

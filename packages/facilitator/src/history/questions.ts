@@ -22,8 +22,6 @@ export type HistoryFilter = {
 }
 
 export type HistoryQuery = HistoryFilter & {
-  /** By time the newest come first, by amount the largest. */
-  readonly order: 'time' | 'amount'
   /** The place behind which the page begins, from the page before. Anything else is refused. */
   readonly after?: string | undefined
   readonly limit: number
@@ -44,7 +42,7 @@ export type HistoryTotals = {
 
 export type HistoryBooks = {
   find(nonce: ChallengeNonce): Promise<HistoryPayment | undefined>
-  /** `bad_cursor` for a place that no page of this order gave. */
+  /** Newest first. `bad_cursor` for a place that no page gave. */
   page(query: HistoryQuery): Promise<HistoryPage | 'bad_cursor'>
   /** Everything that the filter takes, as it was when the first was read, oldest first. Memory holds a few payments. */
   all(filter: HistoryFilter): AsyncIterable<HistoryPayment>

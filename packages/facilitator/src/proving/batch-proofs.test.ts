@@ -36,7 +36,7 @@ function proving(prove: MintProver['prove']) {
     paths: async ({ leafIndex }) => tree.pathAt(Number(leafIndex), 20).siblings,
     prover: { prove },
     verifier: addressOf(9),
-    batchGas: 5n,
+    mintGas: 5n,
   }).prove
 }
 

@@ -48,8 +48,8 @@ export function createBatchProofs(
   deps: WitnessSources & {
     readonly prover: MintProver
     readonly verifier: Address
-    /** Ceiling for one batch. Unused gas is not paid. */
-    readonly batchGas: bigint
+    /** Ceiling for one mint. Unused gas is not paid. */
+    readonly mintGas: bigint
   },
 ): Pick<BatchPorts, 'prove' | 'rangeOf'> {
   return {
@@ -70,7 +70,7 @@ export function createBatchProofs(
       const args = [root.size, recipient, Number(start), Number(end), value, eightWords(proof)] as const
       return {
         to: deps.verifier,
-        gas: deps.batchGas,
+        gas: deps.mintGas,
         data: encodeFunctionData({ abi: verifierAbi, functionName: 'batchTeleport', args }),
       }
     },

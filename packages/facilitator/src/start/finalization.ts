@@ -228,12 +228,7 @@ function wireFinalize(
   const pace = paceOf(config)
   const { network, finalize, settlement } = config
   const { found, mark, followedLeaves } = storage.issued
-  const proving = {
-    ...proofs,
-    verifier: network.verifier,
-    mintGas: limits.mintGas,
-    batchGas: limits.mintGas,
-  }
+  const proving = { ...proofs, verifier: network.verifier, mintGas: limits.mintGas }
   return createFinalize({
     ledger: storage.ledger,
     verifier: wireVerifier(config, chainSide, seed),

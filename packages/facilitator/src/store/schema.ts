@@ -54,9 +54,7 @@ CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS N
 CREATE INDEX payment_unserved ON payment (id) WHERE stage = 'accepted' AND granted = 0;
 CREATE INDEX payment_late ON payment (issued_at, nonce) WHERE late IS NOT NULL;
 CREATE INDEX payment_provider ON payment (treasury, listed_at, id);
-CREATE INDEX payment_provider_amount ON payment (treasury, listed_amount, id);
 CREATE INDEX payment_payer ON payment (payer, listed_at, id) WHERE payer IS NOT NULL;
-CREATE INDEX payment_payer_amount ON payment (payer, listed_amount, id) WHERE payer IS NOT NULL;
 
 -- The payload of a claimed permit, while its burn may have to be sent again.
 CREATE TABLE permit (nonce KEY PRIMARY KEY, record JSN NOT NULL);

@@ -18,7 +18,7 @@ export type Answer = {
 const times = 4
 const daySeconds = 86_400
 
-/** Every order with every kind of filter: those that take much, those that take little, and those that take nothing. */
+/** Every kind of filter: those that take much, those that take little, and those that take nothing. */
 function questions(now: number): { kind: Answer['kind']; query: string }[] {
   // The bounds are no whole hours, as those of a person's calendar in another time zone.
   const month = `since=${now - 31 * daySeconds - 1_234}&until=${now - daySeconds - 77}`
@@ -32,12 +32,7 @@ function questions(now: number): { kind: Answer['kind']; query: string }[] {
     `phase=accepted&minAmount=500000&${month}`,
     `phase=finalized&maxAmount=2000&${month}`,
   ]
-  const pages = ['time', 'amount'].flatMap((order) =>
-    filters.map((filter) => ({
-      kind: 'page' as const,
-      query: `payments?order=${order}&limit=100&${filter}`,
-    })),
-  )
+  const pages = filters.map((filter) => ({ kind: 'page' as const, query: `payments?limit=100&${filter}` }))
   return [...pages, { kind: 'totals', query: `totals?${month}` }]
 }
 

@@ -56,19 +56,17 @@ describe('whoami', () => {
 })
 
 describe('lists', () => {
-  it('page by page in both orders, each payment once', async () => {
+  it('page by page, each payment once', async () => {
     const { get } = await opened({ payments: many(7) })
-    for (const order of ['time', 'amount']) {
-      const seeds: number[] = []
-      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-        const page: { payments: { challengeNonce: string }[]; next?: string } = (
-          await get(`/payments?order=${order}&limit=3${cursor && `&cursor=${cursor}`}`, 'payer')
-        ).json()
-        seeds.push(...seedsIn(page))
-        cursor = page.next
-      }
-      expect(seeds).toEqual([7, 6, 5, 4, 3, 2, 1])
+    const seeds: number[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page: { payments: { challengeNonce: string }[]; next?: string } = (
+        await get(`/payments?limit=3${cursor && `&cursor=${cursor}`}`, 'payer')
+      ).json()
+      seeds.push(...seedsIn(page))
+      cursor = page.next
     }
+    expect(seeds).toEqual([7, 6, 5, 4, 3, 2, 1])
   })
 
   it('by time, amount and phase', async () => {
@@ -86,7 +84,6 @@ describe('lists', () => {
     ['/payments', 'limit=x'],
     ['/payments', 'since=-1'],
     ['/payments', 'until=1e3'],
-    ['/payments', 'order=nonce'],
     ['/payments', 'minAmount=1.5'],
     ['/payments', 'maxAmount=0x10'],
     ['/payments', `maxAmount=${2n ** 256n}`],
@@ -107,10 +104,9 @@ describe('lists', () => {
     expect(answer.json().error).toContain(query.split('=')[0])
   })
 
-  it('a cursor of another order is refused', async () => {
+  it('a cursor that no page gave is refused', async () => {
     const { get } = await opened({ payments: many(3) })
-    const { next } = (await get('/payments?limit=1', 'payer')).json()
-    const answer = await get(`/payments?limit=1&order=amount&cursor=${next}`, 'payer')
+    const answer = await get('/payments?limit=1&cursor=WyJhbW91bnQiLDEsMV0', 'payer')
     expect([answer.statusCode, answer.json().reason]).toEqual([400, 'malformed_request'])
   })
 })

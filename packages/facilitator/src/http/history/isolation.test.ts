@@ -50,7 +50,6 @@ const paths = {
 /** Everything that a participant can ask for, as far as it is about payments. */
 const questions = [
   '/payments',
-  '/payments?order=amount',
   '/payments?phase=finalized',
   '/payments?phase=accepted',
   '/payments?phase=late',

@@ -28,18 +28,16 @@ export const paymentRoutes = [
   guardedRoute({
     method: 'GET',
     path: '/history/payments',
-    summary: 'Payments of the participant, newest or largest first',
+    summary: 'Payments of the participant, newest first',
     query: schemas.pageQuery,
     answer: schemas.historyPage,
     async handle({ visitor: { sight }, query }, { books, clock }) {
       const at = unixSeconds(clock)
       const bounds = boundsOf(sight, at)
       if (!bounds.ok) return bounds
-      const { order = 'time', cursor, limit } = query
-      const page = await books.page({ ...filterOf(bounds.value, query), order, after: cursor, limit })
-      if (page === 'bad_cursor') {
-        return reject('malformed_request', 'cursor: is not the `next` of a page in this order')
-      }
+      const { cursor, limit } = query
+      const page = await books.page({ ...filterOf(bounds.value, query), after: cursor, limit })
+      if (page === 'bad_cursor') return reject('malformed_request', 'cursor: is not the `next` of a page')
       const seen = page.payments.flatMap((payment) => seenBy(sight, payment, at) ?? [])
       return { payments: seen.map(viewPayment), next: page.next }
     },

@@ -35,7 +35,7 @@ const cursor = z.string().regex(/^[\w.~:-]{1,256}$/)
 
 export const historyPage = named(
   'HistoryPage',
-  'Payments, newest or largest first. `next` is there when more follow: hand it back as `cursor`. A page may be short, and ' +
+  'Payments, newest first. `next` is there when more follow: hand it back as `cursor`. A page may be short, and ' +
     'even empty, while more follow, because the work for one page is bounded.',
   z.looseObject({ payments: z.array(historyPayment), next: cursor.optional() }),
 )
@@ -119,11 +119,7 @@ function checkRanges({
 export const pageQuery = z
   .object({
     ...filter,
-    order: z
-      .enum(['time', 'amount'])
-      .optional()
-      .describe('newest first, or largest first; `time` unless told'),
-    cursor: cursor.optional().describe('`next` of the page before, which had the same order'),
+    cursor: cursor.optional().describe('`next` of the page before'),
     limit: pageSize,
   })
   .check(checkRanges)

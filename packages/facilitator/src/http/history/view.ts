@@ -2,7 +2,7 @@
  * A payment that a participant may see, in all its forms: the schema of its JSON, the JSON, and the columns of the CSV.
  * Nothing is hidden here: that was done before, in `history/scopes.ts`.
  */
-import { type Address, type CsvCell, csvLine, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type CsvCell, csvLine, toChecksum, type UnixSeconds } from '@svc-zerc20/protocol'
 import * as z from 'zod'
 import type { ParticipantRole } from '../../config/secrets/history.js'
 import { historyPhases } from '../../history/payment.js'
@@ -86,9 +86,9 @@ export function viewPayment(seen: SeenPayment) {
   const { payer, payTo, treasury, accepted, finalized, late, unmatched, ...rest } = seen
   return {
     ...rest,
-    payer: payer && checksummed(payer),
+    payer: payer && toChecksum(payer),
     payTo: payTo && toChecksum(payTo),
-    treasury: treasury && checksummed(treasury),
+    treasury: treasury && toChecksum(treasury),
     accepted: accepted && viewBurn(accepted),
     ...viewMint(finalized),
     late: late && { ...viewBurn(late), reason: late.reason, ...viewMint(late.finalized) },
@@ -135,7 +135,7 @@ const columns: readonly Column[] = [
   { name: 'late_value', cell: (seen) => seen.late?.value },
   { name: 'late_reason', cell: (seen) => seen.late?.reason },
   { name: 'late_finalized_on', cell: (seen) => seen.late?.finalized?.on },
-  { name: 'payer', cell: (seen) => seen.payer && checksummed(seen.payer) },
+  { name: 'payer', cell: (seen) => seen.payer && toChecksum(seen.payer) },
   { name: 'pay_to', cell: (seen) => seen.payTo && toChecksum(seen.payTo) },
   { name: 'burn_transaction', cell: (seen) => seen.accepted?.burn?.txHash },
   { name: 'burn_block', cell: (seen) => seen.accepted?.burn?.blockNumber },
@@ -144,7 +144,7 @@ const columns: readonly Column[] = [
   { name: 'late_burn_block', cell: (seen) => seen.late?.burn?.blockNumber },
   { name: 'late_burn_leaf', cell: (seen) => seen.late?.burn?.leafIndex },
   { name: 'disclosed_at', cell: (seen) => inTime(seen.disclosedAt) },
-  { name: 'treasury', only: 'provider', cell: (seen) => seen.treasury && checksummed(seen.treasury) },
+  { name: 'treasury', only: 'provider', cell: (seen) => seen.treasury && toChecksum(seen.treasury) },
   { name: 'finalized_at', only: 'provider', cell: (seen) => inTime(seen.finalized?.at) },
   { name: 'mint_transaction', only: 'provider', cell: (seen) => seen.finalized?.mint?.txHash },
   { name: 'mint_block', only: 'provider', cell: (seen) => seen.finalized?.mint?.blockNumber },
@@ -158,19 +158,6 @@ const columns: readonly Column[] = [
 /** `YYYY-MM-DDTHH:MM:SSZ`, which spreadsheets and people can read. */
 const inTime = (at: UnixSeconds | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at * 1000).toISOString().replace('.000', '')
-
-const rememberedMax = 64
-const remembered = new Map<Address, ReturnType<typeof toChecksum>>()
-
-/** `toChecksum`, which takes a hash, for an address that comes often: the treasury, or a payer. */
-function checksummed(address: Address): ReturnType<typeof toChecksum> {
-  const known = remembered.get(address)
-  if (known !== undefined) return known
-  if (remembered.size >= rememberedMax) remembered.clear()
-  const text = toChecksum(address)
-  remembered.set(address, text)
-  return text
-}
 
 /** One payment is one row. `network` and `token` are the same in all rows, so that files can be put together. */
 export function csvOf(role: ParticipantRole, { network, token }: { network: string; token: string }) {
