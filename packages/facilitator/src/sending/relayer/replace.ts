@@ -1,0 +1,62 @@
+/**
+ * Moves an unmined transaction on: sends it again, replaces it at a higher gas price, or gives it up. `slot.ts` decides which.
+ */
+import type { GasPrices } from '@svc-zerc20/evm'
+import type { Address } from '@svc-zerc20/protocol'
+import type { Clock } from '../../payment/ports.js'
+import type { Log } from '../../telemetry/events.js'
+import type { Broadcast } from './broadcast.js'
+import type { Priority } from './priority.js'
+import { emptyCall, type OpenStep, type RelayedCall, type Slot } from './slot.js'
+
+export type ReplaceDeps = {
+  readonly broadcast: Broadcast
+  readonly gasPrices: GasPrices
+  readonly priority: Pick<Priority, 'take'>
+  /** The key's own, for calls that do nothing. */
+  readonly address: Address
+  /** Records the signed transaction of a call that does nothing, before it is sent. */
+  readonly recordEmpty: RelayedCall['recordSigned']
+  readonly clock: Clock
+  readonly report: Log
+  readonly limits: { readonly priceBumpsMax: number }
+}
+
+export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) => Promise<void> {
+  const { gasPrices, clock, report } = deps
+  const { sign, send } = deps.broadcast
+
+  /**
+   * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
+   * transactions behind it can go on, and its owner may put the call into other transactions. A form of the
+   * call can still be mined, but only under this txNonce: one of the two, never both.
+   */
+  async function giveUp(slot: Slot): Promise<void> {
+    const call = { ...slot.call, ...emptyCall(deps.address, deps.recordEmpty) }
+    const form = await sign(call, slot.txNonce, await gasPrices.current())
+    slot.call = call
+    slot.forms.push(form)
+    slot.signedAtMs = clock.now()
+    report({ event: 'relayer.given_up', txNonce: slot.txNonce, txHash: form.hash })
+    void send(slot)
+  }
+
+  async function raisePrice(slot: Slot): Promise<void> {
+    const last = slot.forms.at(-1)
+    const price = last && gasPrices.raised(last.price)
+    slot.signedAtMs = clock.now()
+    if (price && slot.forms.length <= deps.limits.priceBumpsMax) {
+      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
+      slot.forms.push(form)
+      report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: form.hash })
+    }
+    void send(slot)
+  }
+
+  return async (slot, { kind }) => {
+    if (kind === 'raise_price') await raisePrice(slot)
+    else if (kind === 'give_up') await giveUp(slot)
+    // Not awaited: a send that hangs must not keep us from seeing receipts.
+    else if (kind === 'send_again') void send(slot)
+  }
+}
