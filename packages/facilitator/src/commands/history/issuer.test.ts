@@ -17,9 +17,15 @@ const issuer = (...args: readonly string[]) => runCommand(['history', 'issuer', 
 
 it('makes an issuer, changes its key, revokes the old one, and revokes a statement', async () => {
   const folder = join(temporaryFolder(), 'issuer')
-  const made = await issuer('init', '--folder', folder, '--issuer', 'https://pay.example', '--json')
+  const made = await issuer('init', '--folder', folder, '--issuer', 'https://pay.example')
   expect(made).toMatchObject({ code: 0, stderr: '' })
-  const { files, kid } = JSON.parse(made.stdout)
+  const kid = /with the key (\S+)/.exec(made.stdout)?.[1] ?? ''
+  const files = {
+    anchorKey: join(folder, 'trust-anchor-private-key.pem'),
+    anchor: join(folder, 'trust-anchor.json'),
+    key: join(folder, 'issuer-private-key.pem'),
+    manifest: join(folder, 'manifest.jws'),
+  }
   expect([files.key, files.anchorKey].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
   const now = Math.floor(systemClock.now() / 1_000)
   const manifest = () =>

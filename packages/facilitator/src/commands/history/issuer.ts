@@ -24,7 +24,7 @@ Examples:
   svc-facilitator history issuer revoke JTI --artifacts statements
 ${exitCodesHelp}`
 
-type Common = { readonly folder: string; readonly json: boolean; readonly anchorKey?: string }
+type Common = { readonly folder: string; readonly anchorKey?: string }
 
 /** Adds `issuer` to the commands about the history. */
 export function registerIssuerCommands(history: Command, env: Environment): void {
@@ -33,11 +33,7 @@ export function registerIssuerCommands(history: Command, env: Environment): void
     .description('make and change key, manifest and revocations of the statement issuer')
     .addHelpText('after', issuerHelp)
   const verb = (name: string, description: string) =>
-    issuer
-      .command(name)
-      .description(description)
-      .option('--json', 'print one JSON object', false)
-      .addHelpText('after', exitCodesHelp)
+    issuer.command(name).description(description).addHelpText('after', exitCodesHelp)
   addKeys(verb)
   addRevocations(verb, env)
 }
@@ -65,7 +61,7 @@ function addKeys(verb: Verb): void {
       run(async () => {
         const { initIssuer } = await import('../../history/statements/issuer-files.js')
         const written = await initIssuer({ ...options, days: manifestDays, now: now(), random })
-        print(options, written, [
+        print([
           `made the issuer ${options.issuer} with the key ${written.kid}`,
           '',
           'Give this file to whoever verifies statements:',
@@ -86,7 +82,7 @@ function addKeys(verb: Verb): void {
         const { rotateIssuer } = await import('../../history/statements/issuer-files.js')
         const wanted = { ...options, days: manifestDays, overlapMinutes, now: now(), random }
         const written = await rotateIssuer(wanted)
-        print(options, written, [
+        print([
           `the key is ${written.kid} now; the one before retires in ${overlapMinutes} minutes`,
           ...settingsOf(written),
         ])
@@ -101,7 +97,7 @@ function addKeys(verb: Verb): void {
       run(async () => {
         const { revokeIssuerKey } = await import('../../history/statements/issuer-files.js')
         const written = await revokeIssuerKey({ ...options, keyId, now: now() })
-        print(options, written, [
+        print([
           `the key ${keyId} is revoked from manifest ${written.manifest.seq} on; give the manifest to whoever verifies statements`,
         ])
       }),
@@ -113,7 +109,7 @@ function addRevocations(verb: Verb, env: Environment): void {
   verb('revoke', 'revoke one statement; the list that verifiers get names it within seconds')
     .argument('<jti>', 'the id of the statement')
     .option('--artifacts <folder>', 'folder of the statements; default: HISTORY_ARTIFACT_PATH')
-    .action((jti: string, options: { artifacts?: string; json: boolean }) =>
+    .action((jti: string, options: { artifacts?: string }) =>
       run(async () => {
         const folder = options.artifacts ?? artifacts
         if (!folder)
@@ -128,9 +124,7 @@ function addRevocations(verb: Verb, env: Environment): void {
         await revoke(folder, jti, expiresAt)
         const isOver = expiresAt <= now()
         const text = isOver ? 'has expired already' : `is revoked until it expires at ${timeOf(expiresAt)}`
-        write(
-          options.json ? JSON.stringify({ jti, expiresAt }, undefined, 2) : `the statement ${jti} ${text}`,
-        )
+        print([`the statement ${jti} ${text}`])
       }),
     )
 }
@@ -143,12 +137,7 @@ const settingsOf = ({ files }: Written): string[] => [
   `  HISTORY_ISSUER_TRUST_ANCHOR_PATH=${files.anchor}`,
 ]
 
-function print({ json }: { json: boolean }, written: Written, lines: readonly string[]): void {
-  const { files, manifest, kid } = written
-  write(json ? JSON.stringify({ kid, files, manifest }, undefined, 2) : lines.join('\n'))
-}
-
-const write = (text: string) => process.stdout.write(`${text}\n`)
+const print = (lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`)
 
 /** Whatever is wrong with these files, only the operator can correct it. */
 const run = (work: () => Promise<void>): Promise<void> =>

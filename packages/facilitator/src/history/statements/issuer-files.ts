@@ -48,9 +48,9 @@ export type Written = { readonly files: IssuerFiles; readonly manifest: Manifest
 const keysMax = 200
 
 export async function initIssuer(
-  wanted: { folder: string; issuer: string; keyId?: string | undefined; days: number } & Now,
+  wanted: { folder: string; issuer: string; days: number } & Now,
 ): Promise<Written> {
-  const { folder, issuer, keyId, days, now, random } = wanted
+  const { folder, issuer, days, now, random } = wanted
   const files = filesIn(folder)
   const there = Object.values(files).filter(existsSync)
   if (there.length > 0) {
@@ -68,7 +68,7 @@ export async function initIssuer(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const anchorPem = makePrivateKey(random.bytes(32))
   const anchor = parsePrivateKey(anchorPem)
-  const { pem, row } = newKey(keyId, now, random)
+  const { pem, row } = newKey(now, random)
   const manifest = { iss: issuer, seq: 1, iat: now, exp: now + days * secondsPerDay, keys: [row] }
   await replaceFile(files.anchorKey, anchorPem)
   const anchorJwk = { ...anchor.publicJwk, kid: thumbprintOf(anchor.publicJwk) }
@@ -86,17 +86,13 @@ export async function rotateIssuer(
   wanted: {
     folder: string
     anchorKey?: string | undefined
-    keyId?: string | undefined
     overlapMinutes: number
     days: number
   } & Now,
 ): Promise<Written> {
-  const { folder, keyId, overlapMinutes, days, now, random } = wanted
+  const { folder, overlapMinutes, days, now, random } = wanted
   const { files, anchor, before } = await openFiles(folder, wanted.anchorKey)
-  const { pem, row } = newKey(keyId, now, random)
-  if (before.keys.some(({ kid }) => kid === row.kid)) {
-    throw new SvcError('issuer_invalid', `--key-id ${row.kid}: the manifest has a key of this name`)
-  }
+  const { pem, row } = newKey(now, random)
   if (before.keys.length >= keysMax) {
     throw new SvcError('issuer_full', `the manifest has ${before.keys.length} keys; begin a new issuer`)
   }
@@ -135,18 +131,10 @@ const next = (before: Manifest, now: number, keys: readonly IssuerKey[], days?: 
   keys,
 })
 
-function newKey(
-  keyId: string | undefined,
-  now: number,
-  random: Now['random'],
-): { pem: string; row: IssuerKey } {
+function newKey(now: number, random: Now['random']): { pem: string; row: IssuerKey } {
   const pem = makePrivateKey(random.bytes(32))
   const jwk = parsePrivateKey(pem).publicJwk
-  const kid = keyId ?? thumbprintOf(jwk)
-  if (!isName(kid)) {
-    throw new SvcError('issuer_invalid', '--key-id: 1 to 256 printable characters without spaces')
-  }
-  return { pem, row: { kid, jwk, nbf: now } }
+  return { pem, row: { kid: thumbprintOf(jwk), jwk, nbf: now } }
 }
 
 async function openFiles(

@@ -118,14 +118,13 @@ const mismatches: Mismatch[] = [
   },
   {
     what: 'a key id that belongs to another key of the manifest',
-    line: /^fail HISTORY_ISSUER_KEY_ID: is old, but the manifest calls the private key new/,
+    line: /^fail HISTORY_ISSUER_KEY_ID: is old, but the manifest calls the private key [\w-]{43}/,
     settings: { keyId: 'old' },
     spoil: async (issuer) => {
       const [row] = issuer.manifest.keys
       if (row) rewrite(issuer, { keys: [{ ...row, kid: 'old' }] })
       await rotateIssuer({
         folder: issuer.folder,
-        keyId: 'new',
         overlapMinutes: 60,
         days: 400,
         now,
