@@ -38,19 +38,17 @@ export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 /**
  * With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. With `daemon`, the facilitator is
  * a process of its own, whose clock cannot be moved. Unless `waitsForAddress` is false, the first burn address is ready
- * when this resolves. Proofs are of light circuits, unless `realProofs` asks for those of the real ones.
+ * when this resolves. Proofs are of light circuits.
  */
 export async function startNetwork({
   chain: given,
   daemon = false,
   waitsForAddress = true,
-  realProofs = false,
   ...options
 }: Omit<LocalNetworkOptions, 'inProcess'> & {
   chain?: Chain
   daemon?: boolean
   waitsForAddress?: boolean
-  realProofs?: boolean
 } = {}) {
   const clock = movableClock()
   // Transfers are followed rarely by default, so that tests can count requests to the node.
@@ -59,7 +57,7 @@ export async function startNetwork({
   const local = await startLocalNetwork({
     powBits: 1,
     gatherMs,
-    ...(options.finalization && !realProofs && { artifacts: await lightArtifacts() }),
+    ...(options.finalization && { artifacts: await lightArtifacts() }),
     ...options,
     config,
     ...(!daemon && { inProcess: { clock } }),
