@@ -87,17 +87,12 @@ describe('a start', () => {
     await net.stop()
     copyAll(newest, folder())
   })
-
-  it('on the newest needs no word', async () => {
-    await net.restart()
-    for (const payment of payments) {
-      expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
-    }
-    await net.stop()
-  })
 })
 
+/** One daemon after the other, on the newest journal. */
 describe('a daemon whose journal is taken away', () => {
+  beforeAll(() => net.restart())
+
   async function acceptsNothing(open: MadePayment): Promise<void> {
     const refusal = { status: 503, body: { reason: 'storage_unavailable' } }
     expect(await ask(net, '/challenge', { amount: '1000' })).toMatchObject(refusal)
@@ -119,8 +114,6 @@ describe('a daemon whose journal is taken away', () => {
     ],
     ['emptied', () => truncateSync(net.journal)],
   ])('%s accepts nothing more, ends with 1, and leaves all it knew', async (_, take) => {
-    copyAll(newest, folder())
-    await net.restart()
     const paid = await buy()
     const open = await prepare(net, await net.account())
     take()
@@ -131,13 +124,10 @@ describe('a daemon whose journal is taken away', () => {
       expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
     }
     expect(await present(net, open)).toMatchObject({ success: true })
-    await net.stop()
-    newest = backUp()
     payments.push(paid, open)
   })
 
   it('and does nothing notices it all the same', async () => {
-    await net.restart()
     rmSync(net.journal)
     await until(async () => (await ask(net, '/ready'))?.status === 503)
     net.run().signal('SIGTERM')

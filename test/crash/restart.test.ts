@@ -1,19 +1,45 @@
 /** How a start continues from the journal. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
 import { ask, prepare, present, requestOffer } from './support/client.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
-afterEach(() => net.close())
 
 const recordsOf = (nonce: string, kind: string) =>
   net.records().filter((record) => record.event === kind && JSON.stringify(record).includes(nonce))
 
-describe('fault 4 a damaged journal', () => {
-  it('a torn last line is dropped with a warning; an earlier one stops the start with its number', async () => {
+describe('a start', () => {
+  beforeAll(async () => {
     net = await startCrashNetwork()
+  })
+  afterAll(() => net.close())
+
+  it('fault 9 a reorg that takes an accepted burn while the daemon is down: the same bytes go out again', async () => {
+    const payment = await prepare(net, await net.account())
+    const { challengeNonce } = payment.offer
+    const answer = await present(net, payment)
+    expect(answer).toMatchObject({ success: true })
+    await until(() => recordsOf(challengeNonce, 'grant_used').length > 0)
+    await net.kill()
+    await net.chain.pauseMining()
+    const { transactions } = await net.chain.reorg(1, { keepTransactions: false })
+    expect(transactions).toEqual([(answer as { transaction: string }).transaction])
+
+    await net.restart()
+    await until(() => recordsOf(challengeNonce, 'payment_demoted').length === 1)
+    // Killed again while it waits for a block. The next run must continue all the same.
+    await net.kill()
+    await net.restart()
+    await net.chain.resumeMining()
+    await until(() => recordsOf(challengeNonce, 'payment_accepted').length === 2)
+    const burns = (await net.relayedBurns()).filter(({ args }) => args.challengeNonce === challengeNonce)
+    expect(burns.map(({ transactionHash }) => transactionHash)).toEqual(transactions)
+    expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
+  })
+
+  it('fault 4 a torn last line of the journal is dropped with a warning; an earlier one stops the start with its number', async () => {
     const payment = await prepare(net, await net.account())
     expect(await present(net, payment)).toMatchObject({ success: true })
     await until(() => recordsOf(payment.offer.challengeNonce, 'grant_used').length > 0)
@@ -41,30 +67,8 @@ describe('fault 4 a damaged journal', () => {
   })
 })
 
-describe('a restart', () => {
-  it('fault 9 a reorg that takes an accepted burn while the daemon is down: the same bytes go out again', async () => {
-    net = await startCrashNetwork()
-    const payment = await prepare(net, await net.account())
-    const { challengeNonce } = payment.offer
-    const answer = await present(net, payment)
-    expect(answer).toMatchObject({ success: true })
-    await until(() => recordsOf(challengeNonce, 'grant_used').length > 0)
-    await net.kill()
-    await net.chain.pauseMining()
-    const { transactions } = await net.chain.reorg(1, { keepTransactions: false })
-    expect(transactions).toEqual([(answer as { transaction: string }).transaction])
-
-    await net.restart()
-    await until(() => recordsOf(challengeNonce, 'payment_demoted').length === 1)
-    // Killed again while it waits for a block. The next run must continue all the same.
-    await net.kill()
-    await net.restart()
-    await net.chain.resumeMining()
-    await until(() => recordsOf(challengeNonce, 'payment_accepted').length === 2)
-    const burns = (await net.relayedBurns()).filter(({ args }) => args.challengeNonce === challengeNonce)
-    expect(burns.map(({ transactionHash }) => transactionHash)).toEqual(transactions)
-    expect(await present(net, payment)).toMatchObject({ errorReason: 'already_accepted' })
-  })
+describe('a start with settings of its own', () => {
+  afterEach(() => net.close())
 
   it('accepts a self-transfer that became deep enough while the daemon was down, unasked', async () => {
     net = await startCrashNetwork({ config: { settlement: { confirmations: 3 } } })
@@ -113,6 +117,8 @@ describe('a restart', () => {
 })
 
 describe('R-071 SIGTERM while a settle waits', () => {
+  afterEach(() => net.close())
+
   it('issuing stops at once, a second signal ends the daemon at once, and the next run finishes the burn', async () => {
     // Only the second signal can end the daemon in time: nothing is mined, and both bounds are ten minutes.
     net = await startCrashNetwork({
