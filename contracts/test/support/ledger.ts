@@ -1,9 +1,11 @@
 // The leaves of one token under test, with the tree over them, and the claims that can be made about them.
 import type { Prover } from '@svc-zerc20/prover'
 import {
+  burnAddressAt,
   createMemoryNodes,
   createMerkleTree,
   deriveBurn,
+  findPowNonce,
   type GeneralRecipient,
   type Hex,
   nextHashChain,
@@ -12,7 +14,6 @@ import {
   recipientWord,
   rootBatches,
   rootInput,
-  search,
   secretAt,
   type Transfer,
   transferLeaf,
@@ -42,13 +43,14 @@ export function burnOf(name: string, recipient: Hex, chainId: number, powBits: n
     challengeNonce,
     ...(epoch !== undefined && { epoch: { ledger: '00'.repeat(16), start: epoch } }),
   })
-  const found = search(puzzle, { startNonce: 0, maxTries: 1_000_000 })
-  if (found.outcome !== 'found') throw new Error('no nonce found')
+  const powNonce = findPowNonce(puzzle, { startNonce: 0, maxTries: 1_000_000 }) ?? -1
+  const address = burnAddressAt(puzzle, powNonce)
+  if (address === undefined) throw new Error('no nonce found')
   return {
     gr: { chainId, recipient: recipientWord(recipient), tweak: puzzle.tweak },
     recipientHash: puzzle.recipientHash,
-    secret: secretAt(puzzle, found.powNonce),
-    address: found.payTo,
+    secret: secretAt(puzzle, powNonce),
+    address,
   }
 }
 

@@ -1,7 +1,7 @@
 import { parseAddress, toChecksum } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BurnTerms, burnAddressAt, deriveBurn, search, verifyBurnAddress } from './burn-address.js'
+import { type BurnTerms, burnAddressAt, deriveBurn, verifyBurnAddress } from './burn-address.js'
 import { addressOf, burnHash, checkPow, secretAt } from './burn-hash.js'
 import type { Generation } from './generation.js'
 import { hexOf } from './hex.js'
@@ -23,9 +23,10 @@ const epochs = fc.record({ ledger: ledgers, start: fc.nat() })
 const few = { numRuns: 25 }
 
 function mineNow(of: BurnTerms) {
-  const found = search(deriveBurn(of), { startNonce: 0, maxTries: 10_000 })
-  if (found.outcome !== 'found') throw new Error('no nonce in 10 000 tries at 5 bits or fewer')
-  return found
+  const puzzle = deriveBurn(of)
+  const powNonce = findPowNonce(puzzle, { startNonce: 0, maxTries: 10_000 })
+  if (powNonce === undefined) throw new Error('no nonce in 10 000 tries at 5 bits or fewer')
+  return { powNonce, payTo: burnAddressAt(puzzle, powNonce) ?? '0x' }
 }
 
 describe('derivation', () => {
@@ -184,7 +185,6 @@ describe('proof of work', () => {
         for (let earlier = 0; earlier < powNonce; earlier++) {
           expect(burnAddressAt(puzzle, earlier)).toBeUndefined()
         }
-        expect(burnAddressAt(puzzle, powNonce)).toBe(payTo)
         expect(verifyBurnAddress(given, { powNonce, payTo })).toBe(true)
       }),
       few,
@@ -195,11 +195,12 @@ describe('proof of work', () => {
     fc.assert(
       fc.property(terms, fc.integer({ min: 1, max: 7 }), (given, maxTries) => {
         const puzzle = deriveBurn(given)
-        let slice = search(puzzle, { startNonce: 0, maxTries })
-        while (slice.outcome === 'exhausted') {
-          slice = search(puzzle, { startNonce: slice.nextNonce, maxTries })
+        let [startNonce, found] = [0, findPowNonce(puzzle, { startNonce: 0, maxTries })]
+        while (found === undefined) {
+          startNonce += maxTries
+          found = findPowNonce(puzzle, { startNonce, maxTries })
         }
-        expect(slice).toEqual(mineNow(given))
+        expect(found).toBe(mineNow(given).powNonce)
       }),
       few,
     )
@@ -217,11 +218,6 @@ describe('proof of work', () => {
       }),
       few,
     )
-  })
-
-  test('a kernel that lies is found out at once', () => {
-    const puzzle = { generation: 2, powBits: 16, recipientHash: 123456789n, baseSecret: 1000n } as const
-    expect(() => search(puzzle, { startNonce: 0, maxTries: 1 }, () => 138_275)).toThrow(/does not pass/)
   })
 })
 

@@ -6,7 +6,6 @@ import type { Generation } from './generation.js'
 import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
 import { limits } from './limits.js'
 import { fieldPrime } from './poseidon.js'
-import { findPowNonce, type NonceRange, type PowKernel } from './pow-kernel.js'
 import { chainIdBytes, recipientHash, recipientWord } from './recipient-hash.js'
 
 /** The inputs that determine a burn address, apart from the proof of work. */
@@ -48,10 +47,6 @@ export type MinedAddress = {
   readonly payTo: Hex
 }
 
-export type SearchOutcome =
-  | ({ readonly outcome: 'found' } & MinedAddress)
-  | { readonly outcome: 'exhausted'; readonly nextNonce: number }
-
 /**
  * Derives secret and tweak of one challenge, as zERC20's payment-advice kind, whose id is 32 unstructured bytes like a
  * challenge nonce. The invoice kind would put a batch flag and the chain id into the id, so the nonce would not be
@@ -90,19 +85,6 @@ export function burnAddressAt(puzzle: PowPuzzle, powNonce: number): Hex | undefi
   if (!Number.isSafeInteger(powNonce) || powNonce < 0) return undefined
   const hash = burnHash(puzzle.generation, puzzle.recipientHash, secretAt(puzzle, powNonce))
   return checkPow(hash, puzzle.powBits) ? addressOf(hash) : undefined
-}
-
-/** Searches one range of powNonces. Blocks its thread, so only workers and tests call it. */
-export function search(
-  puzzle: PowPuzzle,
-  range: NonceRange,
-  kernel: PowKernel = findPowNonce,
-): SearchOutcome {
-  const powNonce = kernel(puzzle, range)
-  if (powNonce === undefined) return { outcome: 'exhausted', nextNonce: range.startNonce + range.maxTries }
-  const payTo = burnAddressAt(puzzle, powNonce)
-  assert(payTo !== undefined, 'the kernel returned a nonce that does not pass the proof of work')
-  return { outcome: 'found', powNonce, payTo }
 }
 
 /**

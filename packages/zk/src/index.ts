@@ -31,8 +31,6 @@ export {
   burnAddressAt,
   deriveBurn,
   type MinedAddress,
-  type SearchOutcome,
-  search,
   verifyBurnAddress,
 } from './burn-address.js'
 export { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'

@@ -8,13 +8,10 @@ export type NonceRange = {
 }
 
 /**
- * The hot loop of this package: finds the first powNonce of the range that passes the proof of work, or undefined.
- * Another implementation can replace this one function.
+ * The hot loop of this package: finds the first powNonce of the range that passes the proof of work, or undefined. Searches
+ * in generated WebAssembly, and blocks its thread until the end.
  */
-export type PowKernel = (puzzle: PowPuzzle, range: NonceRange) => number | undefined
-
-/** Searches in generated WebAssembly. Blocks its thread until the end. */
-export const findPowNonce: PowKernel = (puzzle, { startNonce, maxTries }) => {
+export function findPowNonce(puzzle: PowPuzzle, { startNonce, maxTries }: NonceRange): number | undefined {
   const { generation, recipientHash, powBits } = puzzle
   const found = poseidon.findNonce({
     fixed: generation === 1 ? [recipientHash] : [burnDomain, recipientHash],

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { burnAddressAt, deriveBurn, type PowPuzzle, search } from '@svc-zerc20/zk'
+import { burnAddressAt, deriveBurn, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
 import { afterEach, describe, expect, test } from 'vitest'
 // The built files, because a worker thread can only load those.
 import {
@@ -41,6 +41,12 @@ function watchedWorkers() {
   return { workers, mail, startWorker }
 }
 
+/** What a search in this thread finds. */
+function minedHere(puzzle: PowPuzzle) {
+  const powNonce = findPowNonce(puzzle, { startNonce: 0, maxTries: 10_000 }) ?? -1
+  return { powNonce, payTo: burnAddressAt(puzzle, powNonce) }
+}
+
 const scripted = (script: string) => new Worker(script, { eval: true })
 
 describe('mining', () => {
@@ -48,8 +54,7 @@ describe('mining', () => {
     const miner = createMiner({ threads: 2 })
     const puzzles = Array.from({ length: 12 }, (_, at) => ({ ...quick, baseSecret: BigInt(at) * 1000n }))
     const mined = await Promise.all(puzzles.map((puzzle) => miner.mine(puzzle)))
-    const expected = puzzles.map((puzzle) => search(puzzle, { startNonce: 0, maxTries: 10_000 }))
-    expect(mined.map((found) => ({ outcome: 'found', ...found }))).toEqual(expected)
+    expect(mined).toEqual(puzzles.map(minedHere))
   })
 
   test('gives an idle thread back and starts another for the next puzzle', async () => {
@@ -102,7 +107,7 @@ describe('crashes', () => {
     const miner = createMiner({ threads: 1, startWorker })
     const mined = miner.mine(quick)
     await workers[0]?.terminate()
-    expect({ outcome: 'found', ...(await mined) }).toEqual(search(quick, { startNonce: 0, maxTries: 10_000 }))
+    expect(await mined).toEqual(minedHere(quick))
     expect(workers).toHaveLength(2)
   })
 
@@ -156,14 +161,21 @@ describe('bounds', () => {
     const startWorker = () =>
       scripted(`
         const { parentPort } = require('node:worker_threads')
-        parentPort.on('message', ({ range }) => {
-          parentPort.postMessage({ outcome: 'exhausted', nextNonce: range.startNonce + range.maxTries })
-        })`)
+        parentPort.on('message', () => parentPort.postMessage(undefined))`)
     const miner = createMiner({ threads: 1, startWorker })
     await expect(miner.mine({ ...quick, powBits: 8 })).rejects.toMatchObject({
       code: 'miner_exhausted',
       message: 'no valid nonce below 16384',
     })
+  })
+
+  test('a nonce that does not pass the proof of work is no address', async () => {
+    const startWorker = () =>
+      scripted(`
+        const { parentPort } = require('node:worker_threads')
+        parentPort.on('message', () => parentPort.postMessage(138_275))`)
+    const puzzle = { ...quick, powBits: 16 }
+    await expect(createMiner({ threads: 1, startWorker }).mine(puzzle)).rejects.toThrow(/does not pass/)
   })
 
   test('a full queue refuses at once', async () => {

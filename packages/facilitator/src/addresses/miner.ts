@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Worker } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'
-import type { MinedAddress, PowPuzzle, SearchOutcome } from '@svc-zerc20/zk'
+import { burnAddressAt, type MinedAddress, type PowPuzzle } from '@svc-zerc20/zk'
 import { limits } from '../config/limits.js'
 import { createThread, smallHeap, startWorker as startFile, type Thread } from '../thread.js'
 import type { MineSlice } from './miner-worker.js'
@@ -12,8 +12,8 @@ export type AddressMiner = {
   readonly threads: number
   /**
    * Puzzles are started in the order of the calls. A crashed worker is replaced and its puzzle goes on where it was; after
-   * a few crashes, with a full queue or once closed it rejects. The answer is the worker's word: check it with
-   * `verifyBurnAddress` before anybody pays to it.
+   * a few crashes, with a full queue or once closed it rejects. Check the answer with `verifyBurnAddress` before anybody
+   * pays to it.
    */
   mine(puzzle: PowPuzzle): Promise<MinedAddress>
   /** Ends all threads; whatever is still open rejects. Until then they keep the process alive. */
@@ -38,7 +38,7 @@ export function createAddressMiner({
   threadRestMs = limits.minerThreadRestMs,
 }: AddressMinerDeps): AddressMiner {
   assert(Number.isInteger(threads) && threads > 0, 'threads must be a positive integer')
-  type MineThread = Thread<MineSlice, SearchOutcome>
+  type MineThread = Thread<MineSlice, number | undefined>
   const all = Array.from({ length: threads }, (): MineThread => createThread(startWorker, threadRestMs))
   const free = [...all]
   /** Called with a thread, or with none when the miner is closed. */
@@ -50,20 +50,22 @@ export function createAddressMiner({
     const { generation, powBits, recipientHash, baseSecret } = puzzle
     let startNonce = 0
     for (let crashes = 0; startNonce < limits.minerTriesPerExpectedMax * 2 ** powBits; ) {
+      let powNonce: number | undefined
       try {
-        const answer = await thread.ask({
+        powNonce = await thread.ask({
           // Fields are picked by name, because callers pass derivations that hold secrets.
           puzzle: { generation, powBits, recipientHash, baseSecret },
           range: { startNonce, maxTries: limits.minerSliceTries },
         })
-        if (answer.outcome === 'found') return { powNonce: answer.powNonce, payTo: answer.payTo }
-        startNonce = answer.nextNonce
       } catch (cause) {
         if (isClosed) throw closed()
         crashes += 1
         if (crashes <= limits.minerCrashesPerTaskMax) continue
         throw new SvcError('miner_crashed', `${crashes} workers crashed on one task`, { cause })
       }
+      // Derived here and not in the thread, which would first have to compile a second kind of hash.
+      if (powNonce !== undefined) return solved(puzzle, powNonce)
+      startNonce += limits.minerSliceTries
     }
     throw new SvcError('miner_exhausted', `no valid nonce below ${startNonce}`)
   }
@@ -91,4 +93,10 @@ export function createAddressMiner({
       await Promise.all(all.map((thread) => thread.close()))
     },
   }
+}
+
+function solved(puzzle: PowPuzzle, powNonce: number): MinedAddress {
+  const payTo = burnAddressAt(puzzle, powNonce)
+  assert(payTo !== undefined, 'a worker returned a nonce that does not pass the proof of work')
+  return { powNonce, payTo }
 }
