@@ -1,4 +1,5 @@
 // Everything that proofs do on chain, with real proofs under the development keys.
+import { readFileSync } from 'node:fs'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import {
@@ -227,6 +228,17 @@ describe('an attacker who may prove', () => {
     expect(await zerc20.refusalOfMint(localMint)).toBe('EnforcedPause')
   })
 })
+
+test.runIf(process.platform === 'linux')(
+  'proofs of all circuits need less than half a gigabyte in one process',
+  () => {
+    const [pid] = prover.pids()
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const residentBytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+    expect(residentBytes).toBeGreaterThan(0)
+    expect(residentBytes).toBeLessThan(5e8)
+  },
+)
 
 test('the contracts know the keys of the manifest by their hashes', async () => {
   const { manifest } = await readArtifacts(await ensureArtifacts())
