@@ -1,0 +1,64 @@
+/** The search for a burn that somebody else sent with the same permit. */
+import { describe, expect, it } from 'vitest'
+import { jumpingClock } from '../../../../../test/support/clocks.js'
+import { addressOf, burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { limits } from '../../config/limits.js'
+import { createBurnOutcomes } from './outcomes.js'
+
+const challenge = challengeOf(1)
+const item = { challenge, payload: permitPayloadOf(challenge) }
+const burn = burnOf(1)
+
+/** What the chain shows to one question after the other. It goes on with the last. */
+function search(looks: readonly { head?: bigint; isShown?: boolean; isHeld?: boolean; times?: number }[]) {
+  const shown = looks.flatMap(({ times = 1, ...look }) => Array.from({ length: times }, () => look))
+  let asked = 0
+  let look = shown[0]
+  const closing = new AbortController()
+  const outcomes = createBurnOutcomes({
+    chain: {
+      async findExecutedBurn() {
+        look = shown[Math.min(asked, shown.length - 1)]
+        asked += 1
+        // Ends a search that would go on for ever.
+        if (asked > shown.length + 2 * missing) closing.abort()
+        return look?.isShown ? burn : undefined
+      },
+      permitFacts: async () => ({ executed: look?.isHeld ?? false }) as never,
+      headNumber: () => look?.head ?? 0n,
+      balances: async () => [],
+    },
+    token: addressOf(2),
+    helper: addressOf(3),
+    confirmations: 2,
+    clock: jumpingClock(),
+    onRpcFailure: () => undefined,
+    closing: closing.signal,
+  })
+  return outcomes.executed(item)
+}
+
+const shallow = { isShown: true, isHeld: true, head: burn.blockNumber }
+const deep = { ...shallow, head: burn.blockNumber + 1n }
+const hidden = { isHeld: true }
+const gone = { isHeld: false }
+const missing = limits.laggingNodeReadsMax
+
+describe('a burn that a stranger sent', () => {
+  it('is waited for until it has its confirmations', async () => {
+    expect(await search([shallow, shallow, deep])).toEqual({ kind: 'burned', burn })
+  })
+
+  it('is searched for as long as the replay ledger holds it', async () => {
+    expect(await search([{ ...hidden, times: 3 * missing }, deep])).toEqual({ kind: 'burned', burn })
+  })
+
+  it('is given up when a reorg took it back, and no earlier than a node that lags would show it', async () => {
+    expect(await search([shallow, gone])).toMatchObject({
+      kind: 'failed',
+      rejection: { reason: 'burn_failed' },
+    })
+    const lagging = { ...gone, times: missing - 1 }
+    expect(await search([shallow, lagging, shallow, lagging, deep])).toEqual({ kind: 'burned', burn })
+  })
+})
