@@ -3,6 +3,7 @@ import { spareAccounts } from '@svc-zerc20/devnet'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
+import { startTcpSwitch } from '../../../../../test/support/tcp-switch.js'
 import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
@@ -24,13 +25,16 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     await server.close()
   })
 
-  const start = (database = 'daemon', changes: { env?: Record<string, string> } = {}) =>
+  const start = (
+    database = 'daemon',
+    { env = {}, port = server.port }: { env?: Record<string, string>; port?: number } = {},
+  ) =>
     startOwnFacilitator(net, {
-      ...changes,
+      env,
       journal: 'unused',
       config: {
         settlement: { journal: 'none' },
-        storage: { url: server.url(database) },
+        storage: { url: server.url(database).replace(`:${server.port}/`, `:${port}/`) },
         daemon: { follow_interval_ms: 1_000 },
       },
     })
@@ -113,6 +117,52 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     expect(await second.post('/settle', permit)).toMatchObject({ success: true })
     expect(second.reported('work.taken')).toHaveLength(1)
     await second.close()
+  })
+
+  it('while the database is away payers are told to come back, and nothing is burned; it goes on without a restart', async () => {
+    const wire = await startTcpSwitch(server.port)
+    const daemon = await start('daemon', { port: wire.port })
+    try {
+      const offer = await daemon.challenge()
+      const permit = bodyOf(offer, await net.permitFor(offer, await net.account({ gas: true })))
+      const ask = async (path: string, body?: unknown) => {
+        const headers = { 'content-type': 'application/json' }
+        const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
+        const response = await fetch(`${daemon.url}${path}`, init)
+        const answer = (await response.json()) as Record<string, unknown>
+        return { status: response.status, retryAfter: Number(response.headers.get('retry-after')), answer }
+      }
+      await until(async () => (await ask('/ready')).status === 200)
+
+      wire.turn('refused')
+      const away = { status: 503, retryAfter: expect.toSatisfy((seconds: number) => seconds > 0) }
+      const reason = 'storage_unavailable'
+      expect(await ask('/challenge', { amount: '1000' })).toMatchObject({ ...away, answer: { reason } })
+      expect(await ask('/verify', permit)).toMatchObject({
+        ...away,
+        answer: { isValid: false, invalidReason: reason },
+      })
+      expect(await ask('/settle', permit)).toMatchObject({
+        ...away,
+        answer: { success: false, errorReason: reason },
+      })
+      // Not before a write failed; leases are renewed all the time.
+      const unready = await until(async () => {
+        const told = await ask('/ready')
+        return told.status !== 200 && told
+      })
+      expect(unready).toMatchObject({ ...away, answer: { ready: false, problems: [{ part: 'ledger' }] } })
+
+      wire.turn('open')
+      await until(async () => (await ask('/ready')).status === 200)
+      expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(0)
+      expect((await ask('/verify', permit)).answer).toMatchObject({ isValid: true })
+      expect((await ask('/settle', permit)).answer).toMatchObject({ success: true })
+      expect((await ask('/challenge', { amount: '1000' })).status).toBe(200)
+    } finally {
+      await daemon.close()
+      await wire.close()
+    }
   })
 
   it('with a key of its own in each daemon all send; what a dead one claimed or signed is burned once all the same', async () => {
