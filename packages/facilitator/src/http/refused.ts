@@ -22,6 +22,8 @@ export type RefusedBooks = {
   saw(refused: Pick<Refused, 'caller' | 'endpoint' | 'reason'> & { readonly isSeller: boolean }): void
   /** The latest first. */
   list(limit: number): readonly Refused[]
+  /** All of them. */
+  count(): number
 }
 
 /** No seller among strangers and no address is called so. */
@@ -70,6 +72,7 @@ export function createRefusedBooks(deps: {
         .toSorted((one, other) => other.call - one.call)
         .slice(0, limit)
         .map(({ refused }) => refused),
+    count: () => calls,
   }
 }
 

@@ -70,6 +70,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   wirePayments(app, deps, { issuance, admission, lines })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, guard: admin, refused })
+  tellFigures(deps, refused)
   registerWebPages(app, {
     hasDashboard: deps.secrets.adminToken !== undefined,
     hasHistory: historyApi !== undefined,
@@ -209,6 +210,18 @@ function wireOperator(
     }),
     batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,
+  })
+}
+
+/** Any daemon of a shared ledger shows what all of them do. */
+function tellFigures({ storage, keeper, telemetry }: HttpSideDeps, refused: RefusedBooks): void {
+  storage.store.leases.tell?.(() => {
+    const { relayer, minter } = keeper.current().senders
+    return {
+      pending: relayer.queue().length + (minter?.queue().length ?? 0),
+      dayWei: telemetry.spent.lastDay(),
+      refusals: refused.count(),
+    }
   })
 }
 

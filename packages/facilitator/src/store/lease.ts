@@ -16,9 +16,21 @@ export type Lease = {
   release(): Promise<void>
 }
 
+/** What a daemon has done since it started, and does now. */
+export type DaemonFigures = {
+  /** Transactions that are signed and not confirmed. */
+  readonly pending: number
+  /** Gas of the last 24 hours, in wei. */
+  readonly dayWei: bigint
+  /** Answers that refused a request. */
+  readonly refusals: number
+}
+
 export type Leases = {
   /** This daemon as others see it. Absent where nobody else can reach the store. */
   readonly holder?: string
+  /** From now on all daemons can read these figures. Absent where nobody else can reach the store. */
+  tell?(figures: () => DaemonFigures): void
   /** Undefined while another daemon holds it. */
   take(name: string): Promise<Lease | undefined>
 }

@@ -7,15 +7,25 @@ import type { FollowedBlock, FoundTransfer } from '../chain/transfers/issued-sto
 import type { ProofJob } from '../payment/finalize/proof-jobs.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
+import type { DaemonFigures } from './lease.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | ProofJob
+export type Stored =
+  | Payment
+  | Leaf
+  | LedgerEvent
+  | Binding
+  | FoundTransfer
+  | FollowedBlock
+  | ProofJob
+  | DaemonFigures
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {
   amount: true,
   blockNumber: true,
   burned: true,
+  dayWei: true,
   end: true,
   hashChain: true,
   issuedAtBlock: true,

@@ -33,10 +33,10 @@ export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Cloc
       metrics.count('svc_relayer_spent_wei_total', { purpose }, Number(wei))
     },
     of: (purpose: Purpose) => spent[purpose],
-    /** Wei of the last 24 hours, or since the start. */
-    lastDay: (of: Purpose) =>
+    /** Wei of the last 24 hours, or since the start: for one purpose, or for all. */
+    lastDay: (of?: Purpose) =>
       hours
-        .filter(({ hour, purpose }) => purpose === of && hour > hourNow() - 24)
+        .filter(({ hour, purpose }) => (of === undefined || purpose === of) && hour > hourNow() - 24)
         .reduce((sum, { wei }) => sum + wei, 0n),
   }
 }

@@ -119,14 +119,17 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
       'Daemons',
       table(
         'Daemons on this database',
-        ['Daemon', 'State', 'Last heard', 'Does alone'],
-        all.map(({ name, here, alive, silentSeconds }) => ({
+        ['Daemon', 'State', 'Last heard', 'Does alone', 'Under way', 'Gas of 24 hours', 'Refused'],
+        all.map(({ name, here, alive, silentSeconds, figures }) => ({
           key: name,
           cells: [
             here ? `${name}, which answers here` : name,
             badge(alive ? 'alive' : 'silent', alive ? 'good' : 'bad'),
             `${span(silentSeconds)} ago`,
             duties(name).length > 0 ? el('ul', { class: 'plain' }, ...duties(name)) : undefined,
+            figures && inNumber(figures.pending),
+            figures && inEther(BigInt(figures.dayWei)),
+            figures && inNumber(figures.refusals),
           ],
         })),
         'None.',
@@ -137,7 +140,7 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
       el(
         'p',
         { class: 'quiet' },
-        'Refusals, gas spent and the reason of a wait are those that the daemon which answers has seen since it started.',
+        'Elsewhere on these pages refusals, gas spent and the reason of a wait are those that the daemon which answers has seen since it started.',
       ),
     )
   )

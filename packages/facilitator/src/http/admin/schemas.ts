@@ -227,6 +227,14 @@ export const status = named(
           here: z.boolean().describe('the one that answers'),
           alive: z.boolean(),
           silentSeconds: count.describe('since its last sign of life'),
+          figures: z
+            .looseObject({
+              pending: count.describe('transactions that are signed and not confirmed'),
+              dayWei: baseUnits.describe('wei that it paid for gas in the last 24 hours, or since its start'),
+              refusals: count.describe('answers that refused a request, since its start'),
+            })
+            .optional()
+            .describe('as it told them last; absent while it starts'),
         }),
       )
       .optional()

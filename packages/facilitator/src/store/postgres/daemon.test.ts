@@ -104,6 +104,14 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
         expect(await daemon.post('/settle', permit)).toMatchObject({ errorReason: 'already_accepted' })
       }
       expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
+      // Any of them tells what all of them did.
+      await until(async () => {
+        const told = (await idle.admin('/status')) as {
+          daemons: { name: string; figures: { dayWei: string; refusals: number } }[]
+        }
+        const gas = told.daemons.find(({ name }) => name === worker)?.figures.dayWei
+        return told.daemons.every(({ figures }) => figures.refusals > 0) && BigInt(gas ?? 0) > 0n
+      })
     } finally {
       await Promise.all(daemons.map(({ close }) => close()))
     }
