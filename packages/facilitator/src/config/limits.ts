@@ -72,8 +72,9 @@ export const limits = {
   daemonForgottenMs: 3_600_000,
   /** How long a caller at one daemon keeps the grant of a payment from callers at others, and how often those ask. */
   grantHoldMs: 30_000,
-  /** What another daemon does is looked for this often, beside its hints. */
   sharedPollMs: 250,
+  /** What another daemon does is looked for this often where no hint of it arrived. */
+  newsPollMs: 1_000,
   /** What others do in this time is looked at together. */
   sharedGatherMs: 15,
   /** Pause before a claim is taken up again whose burn broke off. */

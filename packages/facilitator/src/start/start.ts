@@ -81,7 +81,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   })
   opened.push(() => addresses.close())
   const news = createNews(storage.store.hints, clock, {
-    everyMs: limits.sharedPollMs,
+    everyMs: limits.newsPollMs,
     gatherMs: limits.sharedGatherMs,
   })
   const burns = createSharedBurns({

@@ -47,6 +47,13 @@ export function* addSigned(
   }
 }
 
+/** The accounts that signed transactions of this purpose which are under way. The relayer of a ledger of its own has no name. */
+export function* accountsUnderWay(purpose: Purpose): Step<readonly string[]> {
+  const rows = yield sql`
+    SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`
+  return rows.map(({ slot }) => slot.split('/')[1])
+}
+
 export function* isCarried(nonce: ChallengeNonce): Step<boolean> {
   return (yield sql`SELECT 1 FROM carried WHERE nonce = ${key(nonce)} AND ${isOf('burn')} LIMIT 1`).length > 0
 }
