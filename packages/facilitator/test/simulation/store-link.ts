@@ -92,7 +92,10 @@ export function linkTo(deps: LinkDeps): Store {
     createLeases({
       holder,
       run: (step) => hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered)),
-      onFailure: () => undefined,
+      onFailure(err) {
+        // A statement that no database takes is a mistake of ours.
+        if (!(err instanceof SvcError)) throw err
+      },
       every(ms, act) {
         const repeat = async () => {
           for (;;) {
