@@ -22,7 +22,7 @@ export async function assertKnown(
   const lastTxNonce = (await minedCount()) - 1
   if (known?.address !== address || lastTxNonce <= known.txNonce) return lastTxNonce
   throw old(
-    `the ${name} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
+    `the ${name.replace(` ${address}`, '')} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
       'copy, or somebody else used that key (then start once with --accept-copy)',
   )
 }

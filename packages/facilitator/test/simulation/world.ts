@@ -57,6 +57,7 @@ export async function simulate(
   const areStepsRefused = faults.stepsRefused + faults.stepsUnanswered > 0
   const daemons = draws.oneOf([1, 1, 2, 3])
   const isShared = daemons > 1
+  const isKeyShared = faults.usurpEveryMs > 0
   let boots = 0
   // The same key everywhere, or a key of its own in each daemon.
   const hasOwnKeys = isShared && draws.happens(0.5)
@@ -130,7 +131,7 @@ export async function simulate(
       terms,
       settings,
       relayer: host.account,
-      isKeyShared: faults.usurpEveryMs > 0,
+      isKeyShared,
       report,
     }).then(
       (daemon) => {
