@@ -39,6 +39,7 @@ export {
 } from './montgomery.js'
 export { createPoseidon, type NonceSearch, type Poseidon } from './poseidon.js'
 export { type ConstraintTerm, createQuotient, type Quotient } from './quotient/quotient.js'
+export { createRecover, type Recovered } from './secp256k1/recover.js'
 export { type Code, control, i32, i64, i64x2, type ValueType, v128 } from './wasm/code.js'
 export { createMemory, instantiate, pageBytes, type WasmMemory } from './wasm/instance.js'
 export {

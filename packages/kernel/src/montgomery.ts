@@ -4,8 +4,11 @@ import type { Lanes } from './lanes.js'
 import type { Code } from './wasm/code.js'
 import type { FunctionScope, Local } from './wasm/module.js'
 
+/** The function that code is generated for. */
+export type Generating = { readonly lanes: Lanes; readonly scope: FunctionScope }
+
 /** The context in which arithmetic code is generated. */
-export type Arithmetic = { readonly field: Field; readonly lanes: Lanes; readonly scope: FunctionScope }
+export type Arithmetic = Generating & { readonly field: Field }
 
 /** Instructions to run first, and the locals that then hold the result. */
 export type Prepared<Result> = { readonly setup: Code; readonly result: Result }
@@ -30,7 +33,7 @@ export function indices(length: number): number[] {
 }
 
 /** Puts codes into fresh locals. */
-export function keep({ lanes, scope }: Arithmetic, codes: readonly Code[]): Prepared<Limbs> {
+export function keep({ lanes, scope }: Generating, codes: readonly Code[]): Prepared<Limbs> {
   const kept = codes.map((code) => ({ code, local: scope.local(lanes.type) }))
   return {
     setup: kept.map(({ code, local }) => local.set(code)),
@@ -39,7 +42,7 @@ export function keep({ lanes, scope }: Arithmetic, codes: readonly Code[]): Prep
 }
 
 /** Loads an element from memory. */
-export function loadElement(arithmetic: Arithmetic, address: Code): Prepared<Limbs> {
+export function loadElement(arithmetic: Generating, address: Code): Prepared<Limbs> {
   return keep(
     arithmetic,
     indices(limbCount).map((limb) => arithmetic.lanes.load(address, limb)),
@@ -48,7 +51,7 @@ export function loadElement(arithmetic: Arithmetic, address: Code): Prepared<Lim
 
 /** Columns of the sum of products, every limb with every limb. */
 export function productColumns(
-  { lanes }: Arithmetic,
+  { lanes }: Pick<Generating, 'lanes'>,
   terms: readonly { readonly left: Limbs; readonly right: Limbs }[],
 ): Columns {
   const length = terms[0]?.left.length ?? 0
@@ -65,7 +68,7 @@ export function productColumns(
  * Columns of one product by a level of Karatsuba: 54 products of limbs instead of 81. A second level would cost more
  * additions than it saves. Limbs may reach 2^31.
  */
-export function karatsubaColumns(arithmetic: Arithmetic, left: Limbs, right: Limbs): Prepared<Columns> {
+export function karatsubaColumns(arithmetic: Generating, left: Limbs, right: Limbs): Prepared<Columns> {
   const { lanes } = arithmetic
   const setup: Code[] = []
   const kept = (code: Code): Code => {
@@ -85,7 +88,7 @@ export function karatsubaColumns(arithmetic: Arithmetic, left: Limbs, right: Lim
 }
 
 /** Columns of a square: mixed products once, against doubled limbs. */
-export function squareColumns(arithmetic: Arithmetic, element: Limbs): Prepared<Columns> {
+export function squareColumns(arithmetic: Generating, element: Limbs): Prepared<Columns> {
   const { lanes } = arithmetic
   const doubled = keep(
     arithmetic,

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { signRecoverable } from 'tiny-secp256k1'
 import { afterEach, describe, expect, it } from 'vitest'
-import { signerOf as here, type SignerQuestion } from './signer-of.js'
+import { type SignerQuestion, signersOf } from './signer-of.js'
 import { createSignerThread, type SignerThread } from './signer-thread.js'
+
+const here = (question: SignerQuestion) => signersOf([question])[0]
 
 const threads: SignerThread[] = []
 const losses: unknown[] = []

@@ -5,7 +5,7 @@
 import type { Worker } from 'node:worker_threads'
 import { createThread, smallHeap, startWorker } from '../../thread.js'
 import { createCoalescer } from '../coalesce.js'
-import { type SignerQuestion, signerOf } from './signer-of.js'
+import { type SignerQuestion, signersOf } from './signer-of.js'
 
 export type SignerThread = {
   signerOf(question: SignerQuestion): Promise<string | undefined>
@@ -34,7 +34,7 @@ export function createSignerThread(deps: {
 
   async function run(questions: readonly SignerQuestion[]): Promise<readonly Answer[]> {
     const there = isHere ? undefined : await thread.ask(questions).catch(lost)
-    return (there ?? questions.map(signerOf)).map((address) => ({ address }))
+    return (there ?? signersOf(questions)).map((address) => ({ address }))
   }
 
   const questions = createCoalescer<SignerQuestion, Answer>({

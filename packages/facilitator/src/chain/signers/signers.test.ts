@@ -5,7 +5,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { challengeOf, deployment, permitPayloadOf } from '../../../test/challenges.js'
 import { joinSignature, mirrored, signPermit, splitSignature as split } from '../../../test/payment.js'
-import { signerOf } from './signer-of.js'
+import { signersOf } from './signer-of.js'
 import { canonical, createSigners, signerOfDigest, splitSignature } from './signers.js'
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -119,7 +119,7 @@ describe('createSigners', () => {
     const thread = {
       signerOf: async (question: string) => {
         asked.push(question)
-        return signerOf(question)
+        return signersOf([question])[0]
       },
     }
     const signers = createSigners({ deployment, cacheEntries: 100, thread })

@@ -11,7 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Deployment, PermitSigners, Signers } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
-import { type SignerQuestion, signerOf } from './signer-of.js'
+import { type SignerQuestion, signersOf } from './signer-of.js'
 import type { SignerThread } from './signer-thread.js'
 
 export type SplitSignature = { readonly r: string; readonly s: string; readonly v: number }
@@ -43,7 +43,7 @@ function toQuestion(digest: Uint8Array, signature: SplitSignature): SignerQuesti
 /** The address whose key made the signature, or undefined when it has no canonical form or no public key. */
 export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): Address | undefined {
   const question = toQuestion(digest, signature)
-  return question === undefined ? undefined : parseAddress(signerOf(question))
+  return question === undefined ? undefined : parseAddress(signersOf([question])[0])
 }
 
 export function createSigners(deps: {
@@ -61,7 +61,7 @@ export function createSigners(deps: {
   async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
     const question = toQuestion(digest, signature)
     if (question === undefined) return undefined
-    return parseAddress(deps.thread ? await deps.thread.signerOf(question) : signerOf(question))
+    return parseAddress(deps.thread ? await deps.thread.signerOf(question) : signersOf([question])[0])
   }
 
   async function findBoth(challenge: Challenge, payload: Payload.PermitPayload): Promise<PermitSigners> {
