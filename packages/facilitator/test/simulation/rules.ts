@@ -64,9 +64,11 @@ export function createRules(deps: {
   /** Whether the burns of a call are on the chain. A start that finds them accepted takes their transaction for done. */
   const isVoid = ({ to, data }: Sent) =>
     to === helper
-      ? chain
-          .readBurns(data)
-          .every(({ authorization }) => chain.isExecuted(chain.tip(), authorization.challengeNonce))
+      ? chain.readBurns(data).every(
+          ({ authorization: { challengeNonce } }) =>
+            // Released: it had failed in a block that a reorg deeper than the confirmations took.
+            released.has(challengeNonce) || chain.isExecuted(chain.tip(), challengeNonce),
+        )
       : chain.mintedAt(chain.tip(), data.slice(0, 66) as ChallengeNonce) > 0n
 
   function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
