@@ -98,7 +98,7 @@ export async function createLeasedSide(
 
     async resume({ isCopy }) {
       const worker = work && minter
-      await assertAccountsKnown({ storage: sendStorage, relayer, isShared, minter: worker, isCopy })
+      await assertAccountsKnown({ storage: working.storage, relayer, isShared, minter: worker, isCopy })
       const account = isShared ? relayer.address : undefined
       const left = await createResume({ ledger, burns, examine, report, account })
       // Also without the work: what the relayer has signed keeps its txNonce.

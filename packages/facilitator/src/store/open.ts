@@ -38,7 +38,7 @@ export type OpenLedger = {
   readonly ready: AddressStore
   readonly pause: PauseMemory
   /** What work under leases changes the ledger by. */
-  under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued'>
+  under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued' | 'bindAccount'>
   /** Absent for a ledger that no other daemon can reach. */
   readonly shared?: Shared
   /** The daemons that share it. Absent for a ledger that no other daemon can reach. */
@@ -135,6 +135,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       store: on,
       ledger: { ...ledger, books: createStoreBooks(on, at) },
       issued: createIssuedStore(on),
+      bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
     }
   }
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
@@ -156,7 +157,6 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
     tryDisk: async () => store.change('bind', (await store.ask(readBinding())) as Binding),
     knownAccount: (name) => store.ask(readAccount(name)),
-    bindAccount: (name, account) => store.change('bindAccount', name, account),
     async close() {
       await closeAll([() => mark?.close(), () => shared?.close(), store.close, () => lock?.release()])
       if (lost) throw lost

@@ -31,6 +31,7 @@ import { createIssuedStore } from '../../src/store/adapters/issued.js'
 import { createStoreLedger } from '../../src/store/adapters/ledger.js'
 import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
 import { createMintSchedule } from '../../src/store/adapters/schedule.js'
+import type { AccountName, KnownAccount } from '../../src/store/events.js'
 import { readAccount } from '../../src/store/steps/operator-steps.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
 import { type Store, under } from '../../src/store/store.js'
@@ -174,13 +175,13 @@ function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Stora
       books: createStoreBooks(on, at),
     },
     issued: createIssuedStore(on),
+    bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
   })
   const storage: Partial<Storage> = {
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
     ...(store.hints && { shared: {} as NonNullable<Storage['shared']> }),
     knownAccount: async (name) => (isKeyShared ? undefined : store.ask(readAccount(name))),
-    bindAccount: (name, account) => store.change('bindAccount', name, account),
   }
   return storage as Storage
 }
