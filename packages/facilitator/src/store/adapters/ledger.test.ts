@@ -10,6 +10,7 @@ import {
   permitPayloadOf,
   seconds,
   selfTransferOf,
+  units,
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createMemoryStore, stepSettings, stores } from '../../../test/store.js'
@@ -228,6 +229,19 @@ describe('accept and grant', () => {
   })
 })
 
+it('a payment that came too late, as its payer was told, is claimed by no request that was held up', async () => {
+  const { ledger } = setup()
+  const challenge = challengeOf(1)
+  await ledger.issue(challenge)
+  await ledger.recordLate(challenge, burnOf(5), 'late')
+  expect(await ledger.claim(challenge.nonce, selfTransferOf(challenge, 5))).toBe('forgotten')
+  // What is found before it expires takes nothing from its payer.
+  const open = challengeOf(2)
+  await ledger.issue(open)
+  await ledger.recordLate(open, { ...burnOf(6), value: units(1n) }, 'underpaid')
+  expect(await ledger.claim(open.nonce, selfTransferOf(open, 7))).toBe('claimed')
+})
+
 describe('a transaction whose record was answered with a failure', () => {
   const challenge = challengeOf(1)
   const { nonce } = challenge
@@ -258,6 +272,17 @@ describe('a transaction whose record was answered with a failure', () => {
     const { transactions, unsigned, mints } = await ledger.interrupted()
     expect([transactions, mints.length]).toEqual([[], 1])
     expect(unsigned.map((claim) => claim.challenge.nonce)).toEqual([nonce])
+    // Another burn, and then the same one at a higher price.
+    const other = challengeOf(3)
+    await ledger.issue(other)
+    await ledger.claim(other.nonce, permitPayloadOf(other, { payer: addressOf(0xfb) }))
+    const next = { txNonce: 1, hash: hashOf(7), raw: '0x07' } as const
+    await ledger.recordSigned(next, [nonce])
+    await ledger.recordSigned({ ...next, hash: hashOf(6), raw: '0x06' }, [other.nonce])
+    await ledger.recordSigned({ ...next, hash: hashOf(5), raw: '0x05' }, [other.nonce])
+    const [burn] = (await ledger.interrupted()).transactions
+    expect(burn?.transactions.map(({ raw }) => raw)).toEqual(['0x06', '0x05'])
+    expect(burn?.items.map((item) => item.challenge.nonce)).toEqual([other.nonce])
   })
 
   it('is not recorded for a burn that nobody claims any more', async () => {

@@ -39,6 +39,7 @@ export function* addSigned(
   const slot = slotOf(purpose, txNonce, from)
   const other = sharing[purpose]
   if (other) yield* forgetSlot(other, txNonce, from)
+  if (nonces.length > 0) yield* forgetOtherCall(slot, nonces)
   yield sql`
     INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
     ON CONFLICT DO NOTHING`
@@ -52,6 +53,15 @@ export function* accountsUnderWay(purpose: Purpose): Step<readonly string[]> {
   const rows = yield sql`
     SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`
   return rows.map(({ slot }) => slot.split('/')[1])
+}
+
+/** A form of the same call carries at least one of the same payments. */
+function* forgetOtherCall(slot: string, nonces: readonly ChallengeNonce[]): Step<void> {
+  yield sql`
+    DELETE FROM carried WHERE slot = ${slot}
+      AND NOT EXISTS (SELECT 1 FROM carried AS same WHERE same.slot = ${slot} AND same.nonce IN ${list(nonces.map(key))})`
+  yield sql`
+    DELETE FROM signed WHERE slot = ${slot} AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot)`
 }
 
 export function* isCarried(nonce: ChallengeNonce): Step<boolean> {

@@ -81,7 +81,9 @@ function* claim(
   sender: Address | undefined,
 ): Step<Outcome<'claim'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
-  if (!payment || isForgotten(payment, context)) return 'forgotten'
+  // Its payer was told that it came too late.
+  const isLate = payment?.late?.reason === 'late'
+  if (!payment || isLate || isForgotten(payment, context)) return 'forgotten'
   const identity = Payload.identity(payload)
   if (payment.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
   if (payload.kind === 'permit') {
