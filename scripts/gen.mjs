@@ -38,7 +38,6 @@ const generated = [
   { path: 'docs/reference/conformance.md', render: renderConformance },
   { path: 'docs/reference/environment.md', render: renderEnvironment },
   { path: 'docs/reference/errors.md', render: renderErrors },
-  { path: 'docs/reference/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/log-events.md', render: renderLogEvents },
   // The same in the package, for operators without this repository.
   { path: 'packages/facilitator/facilitator.sample.toml', render: renderSampleConfig },

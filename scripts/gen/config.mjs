@@ -24,7 +24,7 @@ ${rows.join('\n')}
 # Configuration file
 
 \`svc-facilitator\` reads one TOML file, given with \`--config\`. There is no default network, contract or treasury: every
-key marked **required** must be given. A commented file to start from: [facilitator.sample.toml](facilitator.sample.toml).
+key marked **required** must be given. A commented file to start from: [facilitator.sample.toml](../../packages/facilitator/facilitator.sample.toml).
 Private keys and tokens are never in the file; they come from the [environment](environment.md).
 
 \`svc-facilitator check --config FILE\` reports every mistake with its key, its value, the allowed values and its line. An
@@ -43,7 +43,7 @@ ${sections.join('\n')}
 `
 }
 
-/** docs/reference/facilitator.sample.toml */
+/** packages/facilitator/facilitator.sample.toml */
 export function renderSampleConfig() {
   const parts = configTables.map(({ name, about, optional, keys, ...table }) => {
     const top = name === '' ? [] : [...comment(about), `${optional ? '# ' : ''}${header(name, table)}`]

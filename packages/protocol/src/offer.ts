@@ -63,6 +63,9 @@ const extraFields = {
   ticket: optional(form('not a string', (value) => typeof value === 'string')),
 }
 
+/** The names of the scheme's own fields in `extra`. */
+export const extraKeys: readonly string[] = Object.keys(extraFields)
+
 const requirementsForm = objectOf({
   scheme: form(`not ${scheme}`, (value) => value === scheme),
   network: form(

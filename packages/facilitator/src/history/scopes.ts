@@ -69,7 +69,7 @@ export type SeenBurn = {
 }
 
 export type SeenMint = {
-  /** The day in UTC, as `YYYY-MM-DD`. To payers it is a day behind the burn or later: the mint came no later than on it. */
+  /** The day in UTC, as `YYYY-MM-DD`. For payers at least one day after the burn; the mint happened on or before it. */
   readonly on: string
   /** The rest is the provider's alone. */
   readonly at?: UnixSeconds

@@ -40,7 +40,7 @@ export type LineLimits = {
 /** How much a window counts against those before it, and a payment when few are in line. */
 const windowShare = 0.5
 const usualShare = 0.05
-/** Who comes just before a block takes nothing, and who comes just behind it twice the usual time. */
+/** A request just before a block takes nearly no time, and one just after it twice the usual. */
 const usualTimes = 2
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60

@@ -26,7 +26,7 @@ export type RefusedBooks = {
   count(): number
 }
 
-/** No seller among strangers and no address is called so. */
+/** Cannot be taken for another: sellers are counted apart, and no address reads like this. */
 const others = 'others'
 
 /** A line, and its place in the order of refusals. */

@@ -160,7 +160,7 @@ export type MintOutcome =
       readonly kind: 'failed'
       /**
        * `would_revert`: the chain refuses it now, nothing was sent. `reverted`: it was mined and did nothing.
-       * `displaced`: its nonce was used otherwise. `unfunded`: the relayer must be funded first. `unavailable`:
+       * `displaced`: another transaction used its txNonce. `unfunded`: the relayer must be funded first. `unavailable`:
        * the node, the disk or the queue refused before anything was sent.
        */
       readonly why: 'would_revert' | 'reverted' | 'displaced' | 'unfunded' | 'unavailable'
@@ -175,7 +175,7 @@ export type Minter = {
    * transaction is recorded before anyone can see it; burns go before it.
    */
   mint(call: MintCall): Promise<MintOutcome>
-  /** Goes on with a mint that an earlier run signed; before the relayer assigns new nonces. */
+  /** Goes on with a mint that an earlier run signed; before the relayer assigns new txNonces. */
   resume(interrupted: InterruptedMint): Promise<MintOutcome>
   isUnderWay(nonce: ChallengeNonce): boolean
 }

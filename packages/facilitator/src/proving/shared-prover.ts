@@ -39,7 +39,7 @@ export function createSharedProver(deps: {
     freed = new AbortController()
   }
 
-  /** By more than there are processes: the proof waits for one of them. */
+  /** Counts one more than there are processes, if need be: the proof then waits here for one of them. */
   function proveHere(): undefined {
     busy += 1
   }

@@ -1,6 +1,6 @@
 /**
- * The leased side of a daemon: what it does for all of a ledger, under leases. It sends burns from its account, and, one daemon at
- * a time, it works: follows the token, mints and sweeps. It is made again whenever its leases change, so it knows nothing
+ * The leased side of a daemon: what it does for all that share a ledger, under leases. It sends burns from its account, and, one
+ * daemon at a time, it follows the token, mints and sweeps. It is made again whenever its leases change, so it knows nothing
  * that another daemon has changed since.
  */
 import { SvcError } from '@svc-zerc20/protocol'
@@ -131,7 +131,7 @@ export async function createLeasedSide(
   }
 }
 
-/** Takes up what other daemons claimed, or left behind. Gives the way to stop. */
+/** Takes up what other daemons claimed, or left behind. Returns a function that stops it. */
 function startShared(
   { config, chainSide, senders, storage: { ledger }, clock, telemetry }: LeasedParts,
   deps: Pick<LeasedSide, 'burns'> &

@@ -43,7 +43,7 @@ export function fold(payment: Payment, event: PaymentEvent, at: UnixSeconds): Pa
     case 'burn_moved':
       return moved(payment, event)
     case 'burn_late':
-      return withoutForeignLeave(payment, {
+      return dropDisclosureOfOther(payment, {
         ...payment,
         late: { burn: event.burn, reason: event.reason, at },
       })
@@ -84,7 +84,7 @@ function accepted(payment: Payment, by: NonNullable<Payment['accepted']>): Payme
   if (!claim) return payment
   // From now on the burn itself names its transaction.
   const { txHash: __, ...kept } = claim
-  return withoutForeignLeave(payment, { ...rest, claim: kept, accepted: by })
+  return dropDisclosureOfOther(payment, { ...rest, claim: kept, accepted: by })
 }
 
 function demoted({ accepted: _, ...payment }: Payment, lost: NonNullable<Payment['accepted']>): Payment {
@@ -94,10 +94,10 @@ function demoted({ accepted: _, ...payment }: Payment, lost: NonNullable<Payment
 
 function moved(payment: Payment, { of, burn }: Extract<PaymentEvent, { event: 'burn_moved' }>): Payment {
   const known = payment[of]
-  return known ? withoutForeignLeave(payment, { ...payment, [of]: { ...known, burn } }) : payment
+  return known ? dropDisclosureOfOther(payment, { ...payment, [of]: { ...known, burn } }) : payment
 }
 
 /** A reorg or a larger burn can put another account into the place of the payer. That one has disclosed nothing. */
-function withoutForeignLeave(before: Payment, { disclosedAt, ...after }: Payment): Payment {
+function dropDisclosureOfOther(before: Payment, { disclosedAt, ...after }: Payment): Payment {
   return disclosedAt === undefined || payerOf(before) !== payerOf(after) ? after : { ...after, disclosedAt }
 }

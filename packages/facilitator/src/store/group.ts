@@ -1,5 +1,5 @@
 /**
- * A group of steps as one step, for either engine: each is decided and applied behind the one before it, in one
+ * A group of steps as one step, for either engine: each sees what the one before it changed, all in one
  * transaction. Nobody hears of any of them before the transaction is durable.
  */
 import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'

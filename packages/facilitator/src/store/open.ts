@@ -1,4 +1,4 @@
-/** Opens the ledger as the configuration asks: beside a journal file under its lock, or in memory alone. */
+/** Opens the ledger: on PostgreSQL, beside a journal file under its lock, or in memory alone. */
 import { closeAll } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { AddressStore } from '../addresses/stock.js'

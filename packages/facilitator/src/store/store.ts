@@ -29,8 +29,8 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   /** The database lost what this daemon was told, or another one: it must be accepted as a copy before anything else. */
   isOld?(): boolean
   /**
-   * Takes in what a question saw behind the event with this number, so that the next step need not read it again. Absent
-   * where that costs nothing.
+   * Takes in rows that a question read as of the event with this number, so that the next step need not read them again.
+   * Absent where that costs nothing.
    */
   readonly remember?: (applied: number, read: Omit<ReadRows, 'leaves' | 'ledger'>) => void
   /** Hears that another daemon may have changed something. Absent where there can be none. */
@@ -41,7 +41,7 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   close(): Promise<void>
 }
 
-/** Gives the way to stop listening. */
+/** Returns a function that stops listening. */
 export type Hints = (listener: () => void) => () => void
 
 /** The store for work under leases. */

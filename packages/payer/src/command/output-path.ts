@@ -32,7 +32,8 @@ export async function assertWritable(path: string): Promise<void> {
   try {
     if (file?.isDirectory()) throw new Error('it is a folder')
     await access(file ? path : dirname(resolve(path)), constants.W_OK)
-    if (!file && !(await stat(dirname(resolve(path)))).isDirectory()) throw new Error('its folder is none')
+    if (!file && !(await stat(dirname(resolve(path)))).isDirectory())
+      throw new Error('its parent is not a folder')
   } catch (cause) {
     throw cannotWrite(path, cause)
   }

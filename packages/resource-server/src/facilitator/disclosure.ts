@@ -2,13 +2,13 @@
  * The part of a payment that the facilitator may see: the scheme's own fields. Everything that names the resource is
  * removed: the payload's `resource` and extensions, descriptions, the seller's own extra fields, the seal.
  */
-import { Json } from '@svc-zerc20/protocol'
+import { Json, Offer } from '@svc-zerc20/protocol'
 import type { DeepReadonly, PaymentPayload, PaymentRequirements } from '@x402/core/types'
 
 export type PresentedPayload = DeepReadonly<PaymentPayload>
 export type PresentedRequirements = DeepReadonly<PaymentRequirements>
 
-const extraFields = ['challengeNonce', 'expiresAt', 'helper', 'deadline', 'fee', 'ticket', 'presentedAt']
+const extraKeys = new Set([...Offer.extraKeys, 'presentedAt'])
 
 export function discloseRequirements(requirements: PresentedRequirements): PaymentRequirements {
   const { scheme, network, asset, amount, payTo, maxTimeoutSeconds } = requirements
@@ -20,7 +20,7 @@ export function discloseRequirements(requirements: PresentedRequirements): Payme
     amount,
     payTo,
     maxTimeoutSeconds,
-    extra: Object.fromEntries(Object.entries(extra).filter(([key]) => extraFields.includes(key))),
+    extra: Object.fromEntries(Object.entries(extra).filter(([key]) => extraKeys.has(key))),
   }
 }
 

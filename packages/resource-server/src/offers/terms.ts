@@ -1,5 +1,5 @@
 /** The terms of a sale as a seller writes them, and as its offers carry them. */
-import { type BaseUnits, conversionOf, type Json, parseAmount, SvcError } from '@svc-zerc20/protocol'
+import { type BaseUnits, conversionOf, type Json, Offer, parseAmount, SvcError } from '@svc-zerc20/protocol'
 
 /** An amount of the token's smallest unit: a decimal string or a bigint. Never a float, never dollars. */
 export type ListPrice = string | bigint
@@ -24,12 +24,8 @@ export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.Jso
 
 /** Fields of `extra` that belong to the scheme or the SDK. Sellers may not set them, and payers may not add them. */
 const schemeExtra = {
-  challengeNonce: true,
-  expiresAt: true,
-  helper: true,
-  deadline: true,
+  ...Object.fromEntries(Offer.extraKeys.map((key) => [key, true])),
   fee: { amount: true, bps: true },
-  ticket: true,
   presentedAt: true,
   seal: true,
   paymentFlow: true,

@@ -54,7 +54,7 @@ export type AdminApiDeps = StatusDeps & {
   readonly mintSettings: z.infer<typeof schemas.mintPage>['settings']
   /** Absent while nothing is minted here. */
   readonly indexerStatus: Indexer['status'] | undefined
-  /** Addresses with money that a single proof does not bring; the newest, at most `limit`. */
+  /** The newest `countMax` addresses with money that a single proof cannot mint. */
   readonly stuckTransfers: (countMax: number) => Promise<readonly StuckAddress[]>
 }
 

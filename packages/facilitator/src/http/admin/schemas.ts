@@ -37,7 +37,7 @@ export const pauseQuery = z.looseObject({
 
 export const issuance = named(
   'Issuance',
-  'Whether new challenges are issued. A restart opens it again.',
+  'Whether new challenges are issued. A pause outlives a restart; only `resume` ends it.',
   z.looseObject({ issuance: issuanceState }),
 )
 

@@ -12,7 +12,7 @@ export type ProofJob =
   | { readonly root: ProvedRoot; readonly batch: Batch }
 
 export type ProofOffer = {
-  /** `free`: nobody proves it, or whoever did is dead. `gone`: whoever took it gave up. Words are a claim, to be checked. */
+  /** `free`: nobody proves it, or whoever did is dead. `gone`: whoever took it gave up. Words are a proof that nobody has verified. */
   poll(): Promise<'free' | 'taken' | 'gone' | { readonly words: readonly bigint[] }>
   /** Nobody waits for it any more. */
   end(): Promise<void>

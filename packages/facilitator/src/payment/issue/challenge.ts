@@ -123,7 +123,7 @@ function toOffer(challenge: Challenge, { token, chainId, helper }: Constants): F
     challengeNonce: challenge.nonce,
     expiresAt: challenge.expiresAt,
     ...(helper !== undefined && challenge.deadline !== undefined && { helper, deadline: challenge.deadline }),
-    // The provider's fee is no matter of the payer's, who would see the provider's terms by it.
+    // A fee that the provider bears is not shown: it would reveal the provider's terms.
     ...(challenge.fee?.chargeTo === 'payer' && {
       fee: { amount: `${challenge.fee.amount}`, bps: challenge.fee.bps },
     }),

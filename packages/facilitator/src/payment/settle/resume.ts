@@ -19,7 +19,7 @@ export async function createResume(deps: {
   return {
     /**
      * Hands every signed transaction back to the relayer, those of accepted burns to its watch for reorgs; before the
-     * relayer assigns new nonces.
+     * relayer assigns new txNonces.
      */
     resumeTransactions(): void {
       for (const relayed of shallow) burns.watchForReorg(relayed)

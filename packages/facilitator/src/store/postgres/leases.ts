@@ -24,7 +24,7 @@ export function createLeases({
   /** Runs a step in a transaction of the ledger. */
   readonly run: <T>(step: () => Step<T>) => Promise<T>
   readonly onFailure: (err: unknown) => void
-  /** Repeats something. Gives the way to stop. */
+  /** Repeats something. Returns a function that stops it. */
   readonly every?: (ms: number, act: () => void) => () => void
 }): SharedLeases {
   /** What was taken and is neither lost nor given back. Nothing else is renewed: it runs out by itself. */

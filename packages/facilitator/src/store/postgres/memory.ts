@@ -64,7 +64,7 @@ export function createMemory() {
       isChanging = false
     },
 
-    /** Takes in what a question saw behind the event with this number. */
+    /** Takes in rows that a question read as of the event with this number. */
     add(applied: number, read: Omit<ReadRows, 'leaves' | 'ledger'>): void {
       if (!isChanging && place?.applied === applied) rows.preload(read)
     },

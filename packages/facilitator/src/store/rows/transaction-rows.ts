@@ -78,7 +78,7 @@ export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void>
 /** Below every block, so that `letGoDeep` takes it. */
 const noBlock = -(2 ** 40)
 
-/** Of the slots that carry this payment, only the one whose transaction holds the accepted burn is needed any more. */
+/** Of the slots that carry this payment, keeps the one whose transaction holds the accepted burn. */
 export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<void> {
   yield sql`
     UPDATE carried SET accepted_block =

@@ -1,5 +1,5 @@
 /**
- * An older copy of a ledger. What happened behind the copy is not in it: which addresses were handed out, which burns were
+ * An older copy of a ledger. It lacks all that happened after it was made: which addresses were handed out, which burns were
  * granted. So nothing of that time is believed. Ready addresses are dropped, the chain is followed from the first address
  * again, and a burn of that time for a challenge of the copy buys nothing any more: it is minted and told to the operator.
  */
