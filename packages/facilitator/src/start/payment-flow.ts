@@ -21,7 +21,7 @@ export function openSigners({ chainSide, telemetry }: Parts) {
   const thread = createSignerThread({
     questionsMax: limits.signersPerMessageMax,
     messagesInFlightMax: limits.signerMessagesInFlightMax,
-    onLost: (err) => telemetry.log({ event: 'recovery.lost', err }),
+    onLost: (err) => telemetry.log({ event: 'signers.lost', err }),
   })
   const { deployment } = chainSide
   const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries, thread })

@@ -164,7 +164,7 @@ export const logEvents = {
   'address.failed': error('A one-time burn address could not be made. The pool continues after a pause.', {
     err,
   }),
-  'recovery.lost': error('The signer thread ended. The daemon continues without it, more slowly.', { err }),
+  'signers.lost': error('The signer thread ended. The daemon continues without it, more slowly.', { err }),
 }
 
 export type LogEvent = EventIn<typeof logEvents>

@@ -19,7 +19,7 @@ import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Admission } from '../admission.js'
 import { hangUpOf } from '../hang-up.js'
-import type { Lines } from '../lines.js'
+import type { Lines } from '../overload.js'
 import { type Refusal, withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import {

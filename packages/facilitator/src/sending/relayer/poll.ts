@@ -59,14 +59,14 @@ export function createPoll(deps: {
     if (closing.aborted) return
     if (view.headIsThere) believe(head)
     const times = { askedMs, answeredMs: clock.now() }
-    const seen = { usedNonces: view.usedNonces, head: believed ?? nowhere }
+    const seen = { usedTxNonces: view.usedTxNonces, head: believed ?? nowhere }
     for (const slot of new Set(asked.map((entry) => entry.slot))) {
       const receipts = view.receipts.filter((_, i) => asked[i]?.slot === slot)
       const step = nextStep(slot, receipts, seen, { ...times, confirmations, limits })
       if (step.kind === 'mined' || step.kind === 'displaced') slots.finish(slot, step)
       else await deps.takeStep(slot, step)
     }
-    await deps.fillGap(view.usedNonces, times)
+    await deps.fillGap(view.usedTxNonces, times)
     viewed = { headHash: head.hash, atMs: askedMs, isHalf: isHalf(view, slots.all) }
   }
 

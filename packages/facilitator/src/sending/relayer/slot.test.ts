@@ -30,7 +30,7 @@ const receiptAt = (blockNumber: bigint): Receipt => ({
 type Seen = {
   receipts?: (Receipt | undefined | 'unreadable')[]
   head?: bigint
-  usedNonces?: number
+  usedTxNonces?: number
   answeredMs?: number
 }
 
@@ -41,11 +41,11 @@ type Seen = {
 function stepAt(
   slot: Slot,
   askedMs: number,
-  { receipts, head = 100n, usedNonces = 5, answeredMs = askedMs }: Seen = {},
+  { receipts, head = 100n, usedTxNonces = 5, answeredMs = askedMs }: Seen = {},
   confirmations = 1,
 ) {
   const shown = receipts ?? slot.forms.map(() => undefined)
-  const seen = { head: { number: head }, usedNonces }
+  const seen = { head: { number: head }, usedTxNonces }
   return nextStep(slot, shown, seen, { askedMs, answeredMs, confirmations, limits })
 }
 
@@ -53,7 +53,7 @@ describe('the next step of a slot', () => {
   it('is to wait, then to send again, then to raise the price when it is the oldest', () => {
     const kinds = [0, 1_999, 2_000, 11_999, 12_000].map((now) => stepAt(slotOf(), now).kind)
     expect(kinds).toEqual(['wait', 'wait', 'send_again', 'send_again', 'raise_price'])
-    expect(stepAt(slotOf(), 12_000, { usedNonces: 4 }).kind).toBe('send_again')
+    expect(stepAt(slotOf(), 12_000, { usedTxNonces: 4 }).kind).toBe('send_again')
   })
 
   it('is to send again, at the same price, while there is no money', () => {
@@ -69,7 +69,7 @@ describe('the next step of a slot', () => {
     ['a receipt newer than the head', 103n, 1, 'mined'],
     ['a receipt newer than the head, and one block is not enough', 103n, 2, 'wait'],
   ] as const)('with a receipt depends on its depth: %s', (_what, block, confirmations, kind) => {
-    const seen = { receipts: [receiptAt(block)], usedNonces: 6 }
+    const seen = { receipts: [receiptAt(block)], usedTxNonces: 6 }
     expect(stepAt(slotOf(), 0, seen, confirmations).kind).toBe(kind)
   })
 
@@ -82,7 +82,7 @@ describe('the next step of a slot', () => {
 
   it('is displaced only after its nonce was used for long, and readably without a receipt', () => {
     const slot = slotOf()
-    const used = { usedNonces: 6 }
+    const used = { usedTxNonces: 6 }
     expect(stepAt(slot, 1_000, used).kind).toBe('wait')
     expect(stepAt(slot, 10_999, used).kind).toBe('wait')
     expect(stepAt(slot, 11_000, { ...used, receipts: ['unreadable'] }).kind).toBe('wait')
@@ -94,7 +94,7 @@ describe('the next step of a slot', () => {
 
   it('is not displaced by an answer that took long: what it says is no newer than the question', () => {
     const slot = slotOf()
-    const used = { usedNonces: 6 }
+    const used = { usedTxNonces: 6 }
     expect(stepAt(slot, 1_000, { ...used, answeredMs: 30_000 }).kind).toBe('wait')
     expect(stepAt(slot, 30_001, { ...used, answeredMs: 60_000 }).kind).toBe('wait')
     expect(stepAt(slot, 40_000, used)).toEqual({ kind: 'displaced', why: 'foreign' })

@@ -121,7 +121,7 @@ export function nextStep(
   slot: Slot,
   /** One for each of its forms, in order. */
   receipts: RelayView['receipts'],
-  { head, usedNonces }: { readonly head: Pick<Head, 'number'>; readonly usedNonces: number },
+  { head, usedTxNonces }: { readonly head: Pick<Head, 'number'>; readonly usedTxNonces: number },
   { askedMs, answeredMs, confirmations, limits }: Asked & { confirmations: number; limits: SlotLimits },
 ): SlotStep {
   const index = receipts.findIndex((found) => typeof found === 'object')
@@ -133,7 +133,7 @@ export function nextStep(
     if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
     return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
   }
-  if (usedNonces > slot.txNonce) {
+  if (usedTxNonces > slot.txNonce) {
     // A node that lags may show the txNonce used before it shows the receipt.
     slot.txNonceUsedSinceMs ??= answeredMs
     const isAbsent = !receipts.includes('unreadable')
@@ -144,7 +144,7 @@ export function nextStep(
   const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
   const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
   if (isRefused && !isGivenUp) return { kind: 'give_up' }
-  const isStuck = slot.txNonce === usedNonces && askedMs - slot.signedAtMs >= limits.priceBumpAfterMs
+  const isStuck = slot.txNonce === usedTxNonces && askedMs - slot.signedAtMs >= limits.priceBumpAfterMs
   if (isStuck && !slot.unfunded) return { kind: 'raise_price' }
   return { kind: askedMs - slot.sentAtMs >= limits.rebroadcastMs ? 'send_again' : 'wait' }
 }

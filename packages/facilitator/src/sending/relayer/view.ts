@@ -27,7 +27,7 @@ export type RelayView = {
   /** The node has the block that it named as its head. */
   readonly headIsThere: boolean
   /** The txNonces below this one are used on chain. */
-  readonly usedNonces: number
+  readonly usedTxNonces: number
   /** One for each hash that was asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
   readonly receipts: readonly (Receipt | undefined | 'unreadable')[]
 }
@@ -78,7 +78,7 @@ export function createRelayReader(deps: {
       }
       return {
         headIsThere: readBlock(headAnswer)?.hash === head.hash,
-        usedNonces: Number(quantityOf('eth_getTransactionCount', count)),
+        usedTxNonces: Number(quantityOf('eth_getTransactionCount', count)),
         receipts: hashes.map((_, i) => readReceipt(receipts[i])),
       }
     },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
-import { type AskedKind, createLines, type LineLimits } from './lines.js'
+import { type AskedKind, createLines, type LineLimits } from './overload.js'
 
 type LineKind = 'settle' | 'verify'
 
