@@ -272,6 +272,9 @@ describe('a transaction whose record was answered with a failure', () => {
     const { transactions, unsigned, mints } = await ledger.interrupted()
     expect([transactions, mints.length]).toEqual([[], 1])
     expect(unsigned.map((claim) => claim.challenge.nonce)).toEqual([nonce])
+    // An empty call under the same txNonce leaves the mint, which may still be mined.
+    await ledger.recordSigned({ ...transaction, hash: hashOf(4), raw: '0x04' }, [])
+    expect((await ledger.interrupted()).mints).toHaveLength(1)
     // Another burn, and then the same one at a higher price.
     const other = challengeOf(3)
     await ledger.issue(other)

@@ -38,8 +38,11 @@ export function* addSigned(
   const { txNonce, from } = transaction
   const slot = slotOf(purpose, txNonce, from)
   const other = sharing[purpose]
-  if (other) yield* forgetSlot(other, txNonce, from)
-  if (nonces.length > 0) yield* forgetOtherCall(slot, nonces)
+  // An empty call gives up another one that is out, and may still be mined.
+  if (nonces.length > 0) {
+    if (other) yield* forgetSlot(other, txNonce, from)
+    yield* forgetOtherCall(slot, nonces)
+  }
   yield sql`
     INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
     ON CONFLICT DO NOTHING`
