@@ -79,21 +79,20 @@ describe('the two shapes', () => {
     )
   })
 
-  it('gives two identities to payloads that differ in any byte', () => {
-    const base = identityOf(shapeA)
+  it('gives two identities to payloads that authorize a burn with other bytes', () => {
     const others = [
+      shapeA,
       { ...shapeA, challengeNonce: `0x${'ac'.repeat(32)}` },
       { ...shapeA, payer: `0x${'ac'.repeat(20)}` },
       { ...shapeA, burnAuthSig: `0x${'ac'.repeat(65)}` },
-      { ...shapeA, permit: { ...permit, value: '10001' } },
-      { ...shapeA, permit: { ...permit, nonce: '1' } },
-      { ...shapeA, permit: { ...permit, deadline: '1800000601' } },
-      { ...shapeA, permit: { ...permit, v: 28 } },
-      { ...shapeA, permit: { ...permit, r: `0x${'ac'.repeat(32)}` } },
-      { ...shapeA, permit: { ...permit, s: `0x${'ac'.repeat(32)}` } },
       shapeB,
     ].map(identityOf)
-    expect(new Set([base, ...others]).size).toBe(others.length + 1)
+    expect(new Set(others).size).toBe(others.length)
+  })
+
+  it('gives one identity to an authorization whose permit was signed again', () => {
+    const again = { ...permit, nonce: '1', v: 28, r: `0x${'ac'.repeat(32)}`, s: `0x${'ad'.repeat(32)}` }
+    expect(identityOf({ ...shapeA, permit: again })).toBe(identityOf(shapeA))
   })
 })
 

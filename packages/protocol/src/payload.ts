@@ -117,8 +117,12 @@ export function toWire(payload: Payload): Record<string, unknown> {
 
 const identityBytes = 16
 
-/** A short text, equal for two payloads exactly when they authorize the same burn with the same bytes. */
+/**
+ * A short text, equal for two payloads exactly when they authorize the same burn with the same bytes. The permit only
+ * gives the means, so a payer that signs it again, with another nonce, presents the same payment.
+ */
 export function identity(payload: Payload): string {
-  const digest = sha256(utf8ToBytes(JSON.stringify(toWire(payload))))
+  const { permit: _, ...authorization } = toWire(payload)
+  const digest = sha256(utf8ToBytes(JSON.stringify(authorization)))
   return bytesToHex(digest.subarray(0, identityBytes))
 }

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
-import { burnRequestOf } from '../../../test/payment.js'
+import { bodyOf, burnRequestOf } from '../../../test/payment.js'
 import { limits } from '../../config/limits.js'
 
 let net: TestNetwork
@@ -83,6 +83,18 @@ describe('pending_burn', () => {
       errorReason: 'challenge_claimed',
       transaction: hash,
     })
+  })
+
+  it('a payer that signed its permit again is answered for the burn that its first payload began', async () => {
+    const { offer, payload, hash } = await pendingPayment()
+    const again = bodyOf(
+      offer,
+      await net.permitFor(offer, payer, { nonce: BigInt(payload.permit.nonce) + 1n }),
+    )
+    expect((await net.settle(again)).body).toMatchObject({ errorReason: 'pending_burn', transaction: hash })
+    await net.chain.resumeMining()
+    expect(await untilEnded(again)).toMatchObject({ success: true, transaction: hash })
+    expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
   })
 
   it('a second challenge with the same permit nonce is permit_nonce_in_use meanwhile', async () => {
