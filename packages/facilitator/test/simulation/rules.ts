@@ -40,6 +40,9 @@ export function createRules(deps: {
   const released = new Set<ChallengeNonce>()
   const usedAtMs = new Map<ChallengeNonce, number>()
   const accepted = new Set<ChallengeNonce>()
+  const demoted = new Set<ChallengeNonce>()
+  /** Presented again after a reorg took the burn, so that it is sent anew though the old transaction may come back. */
+  const insisted = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
   let highest = 0
@@ -74,6 +77,7 @@ export function createRules(deps: {
   function onAccepted(nonce: ChallengeNonce, burn: Burn): void {
     if (accepted.has(nonce)) broken(`${nonce} is accepted twice`)
     accepted.add(nonce)
+    demoted.delete(nonce)
     const purchase = purchases.get(nonce)
     const leaf = purchase && leafOf(purchase.payTo, burn)
     if (!leaf) {
@@ -115,7 +119,13 @@ export function createRules(deps: {
         onSigned(args[0] as SignedTransaction, args[1] as readonly ChallengeNonce[])
       if (name === 'release') signers.delete(args[0] as ChallengeNonce)
       if (outcome === 'released') released.add(args[0] as ChallengeNonce)
-      if (name === 'demote' && outcome === 'demoted') accepted.delete(args[0] as ChallengeNonce)
+      if (name === 'demote' && outcome === 'demoted') {
+        accepted.delete(args[0] as ChallengeNonce)
+        demoted.add(args[0] as ChallengeNonce)
+      }
+      if (outcome === 'same_payload' && demoted.has(args[0] as ChallengeNonce)) {
+        insisted.add(args[0] as ChallengeNonce)
+      }
       if (name !== 'useGrants') return
       for (const nonce of args[0] as readonly ChallengeNonce[]) {
         if (!usedAtMs.has(nonce)) usedAtMs.set(nonce, now())
@@ -168,7 +178,8 @@ export function createRules(deps: {
             const { challengeNonce } = authorization
             const before = executed.get(challengeNonce)
             // A burn that had failed in one block, and is tried again, may succeed in the block of a reorg.
-            const isExcused = released.has(challengeNonce) || usurped.has(`${from}/${before}`)
+            const isExcused =
+              released.has(challengeNonce) || insisted.has(challengeNonce) || usurped.has(`${from}/${before}`)
             if (before !== undefined && !isExcused) {
               broken(`${challengeNonce} is burned by txNonce ${before} and relayed again by ${txNonce}`)
             }
