@@ -19,14 +19,15 @@ type Setting = { baseFee?: unknown; tip?: RpcAnswer; feePerGasMax?: bigint; tipP
 function startGasPrices(setting: Setting = {}) {
   const { baseFee = '0x2540be400', tip = { result: '0x77359400' } } = setting
   const { feePerGasMax = 500n * gwei, tipPerGasMax = 100n * gwei } = setting
-  let asked = 0
+  const asked: string[][] = []
   const said = { baseFee, tip }
   const rpc = {
-    async batch() {
-      asked += 1
-      return [{ result: { number: '0x1', baseFeePerGas: said.baseFee } }, said.tip]
+    async batch(calls) {
+      asked.push(calls.map(({ method }) => method))
+      const block = { result: { number: '0x1', baseFeePerGas: said.baseFee } }
+      return calls.map(({ method }) => (method === 'eth_maxPriorityFeePerGas' ? said.tip : block))
     },
-  } as unknown as JsonRpc
+  } satisfies Pick<JsonRpc, 'batch'>
   const clock = clockAtRest()
   const gasPrices = createGasPrices({
     rpc,
@@ -36,7 +37,7 @@ function startGasPrices(setting: Setting = {}) {
     feePerGasMax,
     tipPerGasMax,
   })
-  return { gasPrices, clock, said, asked: () => asked }
+  return { gasPrices, clock, said, asked }
 }
 
 describe('the price that is due', () => {
@@ -69,10 +70,10 @@ describe('the price that is due', () => {
     await gasPrices.current()
     clock.advance(2_999)
     await gasPrices.current()
-    expect(asked()).toBe(1)
+    expect(asked).toHaveLength(1)
     clock.advance(1)
     await gasPrices.current()
-    expect(asked()).toBe(2)
+    expect(asked).toHaveLength(2)
   })
 
   it('follows base gasPrices seen elsewhere, which do not keep the tip fresh', async () => {
@@ -83,7 +84,23 @@ describe('the price that is due', () => {
     expect((await gasPrices.current()).maxFeePerGas).toBe(42n * gwei)
     said.tip = { result: '0xb2d05e00' }
     clock.advance(1)
-    expect([(await gasPrices.current()).maxPriorityFeePerGas, asked()]).toEqual([3n * gwei, 2])
+    expect(await gasPrices.current()).toMatchObject({
+      maxFeePerGas: 43n * gwei,
+      maxPriorityFeePerGas: 3n * gwei,
+    })
+    expect(asked.slice(1)).toEqual([['eth_maxPriorityFeePerGas']])
+  })
+
+  it('uses no base fee that was seen longer ago than that, however new the tip is', async () => {
+    const { gasPrices, clock, said } = startGasPrices()
+    await gasPrices.current()
+    clock.advance(1_000)
+    gasPrices.sawBaseFee(20n * gwei)
+    clock.advance(2_500)
+    await gasPrices.current()
+    said.baseFee = '0x9502f9000'
+    clock.advance(500)
+    expect((await gasPrices.current()).maxFeePerGas).toBe(82n * gwei)
   })
 })
 

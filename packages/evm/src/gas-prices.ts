@@ -1,7 +1,7 @@
 /** The price that a transaction should offer for gas now. */
 import type { Clock } from '@svc-zerc20/protocol'
 import { latestCall } from './blocks.js'
-import { type JsonRpc, quantityOf, type RpcAnswer, resultOf, wellFormed } from './json-rpc.js'
+import { type JsonRpc, quantityOf, type RpcAnswer, type RpcCall, resultOf, wellFormed } from './json-rpc.js'
 
 export type GasPrice = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
 
@@ -15,6 +15,8 @@ export type GasPrices = {
   raised(previous: GasPrice): GasPrice | undefined
   sawBaseFee(baseFeePerGas: bigint): void
 }
+
+const tipCall: RpcCall = { method: 'eth_maxPriorityFeePerGas', params: [] }
 
 /** Tip in wei for nodes that suggest none. */
 const fallbackTip = 1_000_000_000n
@@ -32,7 +34,7 @@ export function createGasPrices(
   } & GasPriceCeiling,
 ): GasPrices {
   const { rpc, clock } = deps
-  let known: { baseFee: bigint; tip: bigint; at: number } | undefined
+  let known: { baseFee: bigint; seenAt: number; tip: bigint; at: number } | undefined
 
   const capped = (maxFee: bigint, tip: bigint): GasPrice => {
     const maxFeePerGas = min(maxFee, deps.feePerGasMax)
@@ -48,13 +50,15 @@ export function createGasPrices(
 
   return {
     async current() {
-      if (known && clock.now() - known.at < deps.freshMs) return due(known.baseFee, known.tip)
-      const [block, tip] = await rpc.batch([latestCall, { method: 'eth_maxPriorityFeePerGas', params: [] }])
-      known = {
-        baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', block)),
-        tip: tipOf(tip),
-        at: clock.now(),
-      }
+      const now = clock.now()
+      const isSeen = known !== undefined && now - known.seenAt < deps.freshMs
+      if (known && isSeen && now - known.at < deps.freshMs) return due(known.baseFee, known.tip)
+      const [tip, block] = await rpc.batch([tipCall, ...(isSeen ? [] : [latestCall])])
+      const { baseFee, seenAt } =
+        isSeen && known
+          ? known
+          : { baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', block)), seenAt: clock.now() }
+      known = { baseFee, seenAt, tip: tipOf(tip), at: clock.now() }
       return due(known.baseFee, known.tip)
     },
 
@@ -71,7 +75,7 @@ export function createGasPrices(
 
     sawBaseFee(baseFeePerGas) {
       // Updates the base fee but not the age of the tip. Otherwise, under steady load, the tip would never be read again.
-      if (known) known = { ...known, baseFee: baseFeePerGas }
+      if (known) known = { ...known, baseFee: baseFeePerGas, seenAt: clock.now() }
     },
   }
 }

@@ -27,6 +27,7 @@ const wanted = {
   verifyCpuMs: 1.2,
   settleCpuMs: { 150: 2.0, 50: 3.2 },
   challengeInsideMs: 2,
+  rpcCallsAlone: 12,
   overload: { acceptedShare: 0.9, p99Ms: 6_000 },
 } as const
 const buyingRatioMax = 1.5
@@ -47,6 +48,7 @@ export function ratiosOf(ours: Figures, tuned: Figures): Ratios {
 
 export function targetsOf(ours: Figures, ratios: Ratios, { settleSaturates }: Plan): Target[] {
   const failed = ours.settle.reduce((sum, cell) => sum + cell.payments - cell.succeeded, 0)
+  const rpcCallsAlone = cellAt(ours.settle, 1)?.rpcCallsEach ?? Number.NaN
   const exact = ours.duplicates.every(
     ({ successes, transfers, reverted }) => successes === 1 && transfers === 1 && reverted === 0,
   )
@@ -59,6 +61,11 @@ export function targetsOf(ours: Figures, ratios: Ratios, { settleSaturates }: Pl
       settleSaturates,
     ),
     { name: 'no valid payment fails at any concurrency', reached: `${failed} failed`, met: failed === 0 },
+    {
+      name: `RPC calls of a settle alone < ${wanted.rpcCallsAlone}`,
+      reached: rpcCallsAlone.toFixed(1),
+      met: rpcCallsAlone < wanted.rpcCallsAlone,
+    },
     {
       name: '16 identical payloads: 1 success, 1 burn, 0 reverted',
       reached: ours.duplicates

@@ -9,6 +9,7 @@ import {
   quantityOf,
   type Receipt,
   type RpcAnswer,
+  type RpcCall,
   readBlock,
   readLatest,
   resultOf,
@@ -26,7 +27,7 @@ export type Asked = { readonly askedMs: number; readonly answeredMs: number }
 export type RelayView = {
   /** The node has the block that it named as its head. */
   readonly headIsThere: boolean
-  /** The txNonces below this one are used on chain. */
+  /** The txNonces below this one are used on chain. Infinite when the head holds the only one that was asked for. */
   readonly usedTxNonces: number
   /** One for each hash that was asked for, in order. `unreadable`: the node did not say whether there is a receipt. */
   readonly receipts: readonly (Receipt | undefined | 'unreadable')[]
@@ -34,7 +35,7 @@ export type RelayView = {
 
 export type RelayReader = ReturnType<typeof createRelayReader>
 
-/** Each question is one round trip. */
+/** Each question is one round trip. A view of one transaction alone is a second one when the head does not hold it. */
 export function createRelayReader(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   address: Address
@@ -56,6 +57,14 @@ export function createRelayReader(deps: {
   const askReceipts = (hashes: readonly TxHash[]) =>
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
 
+  /** Throws when the node answers for another chain, on which every transaction of ours would look lost. */
+  async function askOurChain(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
+    const [chainId, ...answers] = await rpc.batch([{ method: 'eth_chainId', params: [] }, ...calls])
+    const answering = quantityOf('eth_chainId', chainId)
+    if (answering === BigInt(deps.chainId)) return answers
+    throw new SvcError('wrong_chain', `the RPC answers for chain ${answering}, not ${deps.chainId}`)
+  }
+
   return {
     /** The cheapest question: while its answer stays the same, nothing was mined. */
     async head(): Promise<Head> {
@@ -65,21 +74,22 @@ export function createRelayReader(deps: {
 
     /** Throws when the node answers for another chain. */
     async view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView> {
-      const [chainId, headAnswer, count, ...receipts] = await rpc.batch([
-        { method: 'eth_chainId', params: [] },
+      if (hashes.length === 1) {
+        const receipts = (await askOurChain(askReceipts(hashes))).map(readReceipt)
+        if (receipts.some((receipt) => isIn(head, receipt))) {
+          return { headIsThere: true, usedTxNonces: Number.POSITIVE_INFINITY, receipts }
+        }
+      }
+      // The receipts come after the count, so that a transaction that is mined meanwhile does not look displaced.
+      const [block, count, ...receipts] = await askOurChain([
         blockCall(head.number),
         { method: 'eth_getTransactionCount', params: [deps.address, 'latest'] },
         ...askReceipts(hashes),
       ])
-      const answering = quantityOf('eth_chainId', chainId)
-      // The txNonces of another chain would make every transaction of ours look lost.
-      if (answering !== BigInt(deps.chainId)) {
-        throw new SvcError('wrong_chain', `the RPC answers for chain ${answering}, not ${deps.chainId}`)
-      }
       return {
-        headIsThere: readBlock(headAnswer)?.hash === head.hash,
+        headIsThere: readBlock(block)?.hash === head.hash,
         usedTxNonces: Number(quantityOf('eth_getTransactionCount', count)),
-        receipts: hashes.map((_, i) => readReceipt(receipts[i])),
+        receipts: receipts.map(readReceipt),
       }
     },
 
@@ -93,3 +103,7 @@ export function createRelayReader(deps: {
     },
   }
 }
+
+/** Such a receipt also shows that the node has its head, and no txNonce needs to be counted. */
+const isIn = (head: BlockRef, receipt: RelayView['receipts'][number]): boolean =>
+  typeof receipt === 'object' && receipt.blockNumber === head.number && receipt.blockHash === head.hash

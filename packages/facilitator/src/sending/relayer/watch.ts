@@ -27,16 +27,19 @@ export function createWatch(deps: {
   let isClosed = false
   let wake = new AbortController()
 
+  /** How long no block can come, as far as that is believed. */
+  const quietMs = () => Math.min(deps.rhythm.quietMs(clock.now()), limits.quietMaxMs)
+
   async function watch(): Promise<void> {
     isWatching = true
-    let pauseMs = limits.receiptPollFirstMs
-    let growingMs = pauseMs
+    let growingMs = limits.receiptPollFirstMs
+    let pauseMs = Math.max(growingMs, quietMs())
     while (deps.longestPauseMs() !== undefined && !isClosed) {
       await clock.sleep(pauseMs, wake.signal)
       if (wake.signal.aborted) {
         wake = new AbortController()
-        pauseMs = limits.receiptPollFirstMs
-        growingMs = pauseMs
+        growingMs = limits.receiptPollFirstMs
+        pauseMs = Math.max(growingMs, quietMs())
         continue
       }
       const longestMs = await pollOnce()
@@ -44,9 +47,9 @@ export function createWatch(deps: {
         pauseMs = longestMs
         continue
       }
-      const quietMs = Math.min(deps.rhythm.quietMs(clock.now()), limits.quietMaxMs)
-      growingMs = quietMs > 0 ? limits.receiptPollFirstMs / 2 : Math.min(growingMs * 2, longestMs)
-      pauseMs = Math.max(growingMs, quietMs)
+      const noBlockMs = quietMs()
+      growingMs = noBlockMs > 0 ? limits.receiptPollFirstMs / 2 : Math.min(growingMs * 2, longestMs)
+      pauseMs = Math.max(growingMs, noBlockMs)
     }
     isWatching = false
   }
@@ -63,7 +66,7 @@ export function createWatch(deps: {
   }
 
   return {
-    /** Starts looking, or looks as often as at first when it already does: something new is out. */
+    /** Starts looking, or looks as often as at first when it already does: something new is out. Not before a block can come. */
     hurry(): void {
       if (isWatching) wake.abort()
       else void watch()
