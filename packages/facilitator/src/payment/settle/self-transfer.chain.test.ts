@@ -277,23 +277,39 @@ describe('confirmations', () => {
     }
   })
 
-  it('R-132 a burn that a stranger executed needs them too', async () => {
+  it('R-132 a burn that a stranger executed needs them too, also once it is too late', async () => {
     const deep = await startNetwork({
       config: { settlement: { confirmations: 3, receipt_poll_ms: 150 } },
     })
     try {
       const account = await deep.account({ gas: true })
-      const { offer, payload, body } = await deep.permitPayment(account)
-      const data = encodeFunctionData({
-        abi: permitBurnerAbi,
-        functionName: 'burn',
-        args: [burnRequestOf(offer, payload)],
-      })
-      const { transactionHash } = await deep.transact(account, { to: deep.deployment.permitBurner, data })
-      expect((await deep.settle(body)).body).toMatchObject({ success: false, errorReason: 'pending_burn' })
+      const executed = async () => {
+        const payment = await deep.permitPayment(account)
+        const data = encodeFunctionData({
+          abi: permitBurnerAbi,
+          functionName: 'burn',
+          args: [burnRequestOf(payment.offer, payment.payload)],
+        })
+        const { transactionHash } = await deep.transact(account, { to: deep.deployment.permitBurner, data })
+        return { ...payment, transactionHash }
+      }
+      const first = await executed()
+      expect((await deep.settle(first.body)).body).toMatchObject({ errorReason: 'pending_burn' })
       await deep.chain.mine(2)
-      await until(async () => (await deep.status(offer.challengeNonce)).body.phase === 'accepted')
-      expect((await deep.settle(body)).body).toMatchObject({ success: true, transaction: transactionHash })
+      await until(async () => (await deep.status(first.offer.challengeNonce)).body.phase === 'accepted')
+      expect((await deep.settle(first.body)).body).toMatchObject({
+        success: true,
+        transaction: first.transactionHash,
+      })
+      const late = await executed()
+      deep.clock.advance(3_600_000)
+      const expired = { errorReason: 'challenge_expired' }
+      expect((await deep.settle(late.body)).body).toMatchObject({ ...expired, transaction: '' })
+      await deep.chain.mine(2)
+      expect((await deep.settle(late.body)).body).toMatchObject({
+        ...expired,
+        transaction: late.transactionHash,
+      })
     } finally {
       await deep.close()
     }

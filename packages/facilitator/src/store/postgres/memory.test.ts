@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { burnOf, challengeOf, selfTransferOf } from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, selfTransferOf } from '../../../test/challenges.js'
 import { openTestLedger } from '../../../test/open-ledger.js'
 import type { Lease } from '../lease.js'
 
@@ -81,6 +81,19 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     expect(await second.store.leases.take('work')).toBeDefined()
     await expect(worker.accept(nonce, burnOf(7))).rejects.toMatchObject({ code: 'lease_lost' })
     expect((await second.ledger.find(nonce))?.accepted).toBeUndefined()
+    await close()
+  })
+
+  it("bind no account for a daemon whose lease is another one's by now", async () => {
+    const { first, second, run, close } = await openTwo()
+    const lease = (await first.store.leases.take('work')) as Lease
+    await run('UPDATE lease SET until_ms = 0')
+    await second.store.leases.take('work')
+    const account = { address: addressOf(3), txNonce: 4 }
+    await expect(first.under([lease]).bindAccount('relayer', account)).rejects.toMatchObject({
+      code: 'lease_lost',
+    })
+    expect(await second.knownAccount('relayer')).toBeUndefined()
     await close()
   })
 
