@@ -10,6 +10,7 @@ const confined: { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /\bDate\.now\(|\bnew Date\(\)/, where: /\/system-clock\.ts$|^tools\/bench\/|^examples\// },
   { what: /\bMath\.random\(/, where: /^$/ },
   { what: /\bconsole\./, where: /^$/ },
+  { what: /\bURL\.canParse\(/, where: /^$/ },
   {
     what: /\bprocess\.env\b/,
     where: /\/environment\.ts$|\/env\.ts$|\/child\.ts$|^examples\/|^tools\/bench\//,

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { createJsonRpc } from '@svc-zerc20/evm'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, parseUrl, SvcError } from '@svc-zerc20/protocol'
 import { type Arguments, createProgram } from './command-line.js'
 import { companyOf, namesOf } from './observe/guess.js'
 import { observe } from './observe/observe.js'
@@ -44,7 +44,7 @@ function simulated(args: Arguments): string {
 }
 
 async function recorded(args: Arguments, url: string): Promise<string> {
-  const rpc = createJsonRpc({ url: parseUrl(url), ...rpcLimits })
+  const rpc = createJsonRpc({ url: parseRpcUrl(url), ...rpcLimits })
   try {
     const source = { token: need('--token', args.token), verifier: need('--verifier', args.verifier) }
     const guesses = observe(await readChain({ rpc, ...source, fromBlock: args.fromBlock }))
@@ -64,8 +64,8 @@ async function recorded(args: Arguments, url: string): Promise<string> {
   }
 }
 
-function parseUrl(url: string): string {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+function parseRpcUrl(url: string): string {
+  if (!/^https?:$/.test(parseUrl(url)?.protocol ?? '')) {
     throw new SvcError('bad_option', '--rpc: not an http or https URL')
   }
   return url

@@ -1,4 +1,5 @@
 /** Hides credentials in URLs and in misplaced values, so that they are never printed. */
+import { parseUrl } from '@svc-zerc20/protocol'
 
 const mask = '[secret]'
 
@@ -23,8 +24,9 @@ const isKeySegment = (segment: string): boolean =>
 
 /** The URL with every credential masked. In a text that is no URL, everything before an `@` is masked. */
 export function maskUrl(text: string): string {
-  if (!URL.canParse(text)) return text.replace(/\/\/[^/]*@/, `//${mask}@`)
-  const { protocol, username, password, host, pathname, searchParams, search } = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return text.replace(/\/\/[^/]*@/, `//${mask}@`)
+  const { protocol, username, password, host, pathname, searchParams, search } = url
   const user = username !== '' || password !== '' ? `${mask}@` : ''
   const path = pathname
     .split('/')

@@ -8,6 +8,7 @@ import {
   type BaseUnits,
   parseAddress,
   parseBaseUnits,
+  parseUrl,
   toChecksum,
   zeroAddress,
 } from '@svc-zerc20/protocol'
@@ -56,13 +57,13 @@ function hasGoodCapitals(text: unknown): boolean {
 const anyUrl = z
   .string()
   .regex(/^https?:\/\//i)
-  .refine((text) => URL.canParse(text))
+  .refine((text) => parseUrl(text) !== undefined)
 
 const url = anyUrl.describe('an http or https URL')
 
 /** A URL that paths are added to. It is compared as text, so it has one form: no slash at its end. */
 export const baseUrl = anyUrl
-  .refine((text) => URL.canParse(text) && /^[^?#]*$/.test(text) && !new URL(text).href.includes('@'))
+  .refine((text) => /^[^?#]*$/.test(text) && parseUrl(text)?.href.includes('@') === false)
   .transform((text) => {
     const { origin, pathname } = new URL(text)
     return `${origin}${pathname}`.replace(/\/+$/, '')
@@ -72,7 +73,7 @@ export const baseUrl = anyUrl
 const databaseUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\/[^,]*$/i)
-  .refine((text) => URL.canParse(text) && /^(?:\?sslmode=[a-z-]+)?$/.test(new URL(text).search))
+  .refine((text) => /^(?:\?sslmode=[a-z-]+)?$/.test(parseUrl(text)?.search ?? '-'))
   .describe('a postgres:// URL of one host; of parameters only sslmode')
 
 const host = z

@@ -2,7 +2,7 @@
  * `history`, `limits` and `status`: past decisions, what is left of the limits, and the course of one
  * payment.
  */
-import { type ChallengeNonce, csvLine, SvcError, textTable } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, csvLine, parseUrl, SvcError, textTable } from '@svc-zerc20/protocol'
 import { readWhole } from '../delivery/bounded-body.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { inTokensOf, limitsResult, type PaymentStatus, statusResult } from '../payer/results.js'
@@ -157,7 +157,7 @@ export async function status(
 const facilitatorBytesMax = 65_536
 
 async function askFacilitator(payer: AssembledPayer, nonce: ChallengeNonce, url: string): Promise<unknown> {
-  if (!URL.canParse(url)) throw new SvcError('payer_misconfigured', '--facilitator expects a URL')
+  if (!parseUrl(url)) throw new SvcError('payer_misconfigured', '--facilitator expects a URL')
   const address = new URL(`${url.replace(/\/$/, '')}/payments/${nonce}`).href
   await payer.scheme.guard.checkUrl(address)
   const { clock, limits } = payer.scheme

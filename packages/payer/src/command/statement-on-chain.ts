@@ -12,7 +12,7 @@ import {
   scanLogs,
   transfersIn,
 } from '@svc-zerc20/evm'
-import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Address, Network, parseAddress, parseUrl, SvcError } from '@svc-zerc20/protocol'
 import type { VerifiedStatement } from '@svc-zerc20/statement'
 import { toEventSelector, toFunctionSelector } from 'viem/utils'
 
@@ -32,7 +32,7 @@ const spanBlocksMax = 5_000
 type Compared = Pick<VerifiedStatement, 'kind' | 'claims'>
 
 export async function compareWithChain(statement: Compared, url: string): Promise<ChainFinding[]> {
-  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+  if (!/^https?:/.test(url) || !parseUrl(url)) {
     throw new SvcError('payer_misconfigured', '--rpc expects the URL of a node')
   }
   const rpc = createJsonRpc({ url, timeoutMs, answerBytesMax })

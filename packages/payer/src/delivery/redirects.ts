@@ -1,4 +1,5 @@
 /** Redirects, followed by hand: a payer must know which URL asks for money, and which redirects led there. */
+import { parseUrl } from '@svc-zerc20/protocol'
 import { PayerError } from '../payer-error.js'
 import type { Target } from '../state/payments.js'
 
@@ -21,7 +22,7 @@ export const isSameOrigin = (a: string, b: string): boolean => new URL(a).origin
 /** The URL and method a redirect asks for next. */
 export function redirectTarget(from: Target, response: Response): Target {
   const location = response.headers.get('location') ?? ''
-  const url = URL.canParse(location, from.url) ? new URL(location, from.url) : undefined
+  const url = parseUrl(location, from.url)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) {
     throw new PayerError('redirect_refused', `${from.url} leads to no web address`)
   }

@@ -8,6 +8,7 @@ import {
   parseAccountKey,
   parseAddress,
   parseBaseUnits,
+  parseUrl,
   Secret,
 } from '@svc-zerc20/protocol'
 import { type HostRule, parseHostRules, type Reading } from '../policy/hosts.js'
@@ -77,7 +78,7 @@ export const bearerToken: Form<Secret<string>> = {
 export const url: Form<string> = {
   wanted: 'an http or https URL',
   read(text) {
-    const isWeb = URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+    const isWeb = ['http:', 'https:'].includes(parseUrl(text)?.protocol ?? '')
     // The text is not shown, because a URL may hold an API key.
     return isWeb ? { value: text } : { fault: text === '' ? 'the value is empty' : 'the value is none' }
   },

@@ -2,7 +2,7 @@
  * The tools and their arguments, as agents and documents see them. An argument that is not named here is refused. No
  * argument names a key, an endpoint, a host rule, a cap or a mode: those belong to the operator.
  */
-import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Json, parseUrl } from '@svc-zerc20/protocol'
 import * as z from 'zod'
 import { toolCallMethod } from '../state/payments.js'
 
@@ -21,7 +21,7 @@ const request = z
     url: z
       .string()
       .max(urlCharsMax)
-      .refine((url) => URL.canParse(url), 'expected an http or https URL')
+      .refine((url) => parseUrl(url) !== undefined, 'expected an http or https URL')
       .describe('http or https URL of the resource or MCP server'),
     method: z
       .enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])

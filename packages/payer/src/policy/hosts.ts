@@ -5,7 +5,7 @@
  * the same host on both sides, or no host at all.
  */
 import { lookup } from 'node:dns/promises'
-import { type Clock, inTime } from '@svc-zerc20/protocol'
+import { type Clock, inTime, parseUrl } from '@svc-zerc20/protocol'
 
 export type Host = {
   /** As `URL.hostname` writes it, without a trailing dot; IPv6 in brackets. */
@@ -44,12 +44,12 @@ function parseHost(name: string): Host | undefined {
   // A bare IPv6 address has colons of its own.
   const written = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(name) ? `[${name}]` : name
   if (/[\s/?#@\\*]/.test(written) || written === '') return undefined
-  if (!URL.canParse(`http://${written}`)) return undefined
   // Parsed once for each scheme: the standard drops a port that is the scheme's own.
-  const { hostname, port } = new URL(`http://${written}`)
-  const { port: otherPort } = new URL(`https://${written}`)
+  const [plain, secure] = [parseUrl(`http://${written}`), parseUrl(`https://${written}`)]
+  if (!plain || !secure) return undefined
+  const { hostname, port } = plain
   const canonical = withoutDot(hostname)
-  return canonical === '' ? undefined : { hostname: canonical, port: port || otherPort || undefined }
+  return canonical === '' ? undefined : { hostname: canonical, port: port || secure.port || undefined }
 }
 
 const withoutDot = (hostname: string) => hostname.replace(/\.$/, '')
@@ -59,8 +59,9 @@ const withoutDot = (hostname: string) => hostname.replace(/\.$/, '')
  * rules say.
  */
 export function hostOf(url: string): Required<Host> | undefined {
-  if (!URL.canParse(url)) return undefined
-  const { protocol, hostname, port, username, password } = new URL(url)
+  const parsed = parseUrl(url)
+  if (!parsed) return undefined
+  const { protocol, hostname, port, username, password } = parsed
   if (protocol !== 'http:' && protocol !== 'https:') return undefined
   // A user name before an @ can be mistaken for the host.
   if (username !== '' || password !== '') return undefined

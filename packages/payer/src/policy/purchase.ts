@@ -1,7 +1,7 @@
 /** A purchase before it is made, and its form in the totals and the log. */
 
 import { createHash } from 'node:crypto'
-import type { Address, BaseUnits, Network, Offer } from '@svc-zerc20/protocol'
+import { type Address, type BaseUnits, type Network, type Offer, parseUrl } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer.js'
 import { printable } from '../printable.js'
 import { type Target, toolCallMethod } from '../state/payments.js'
@@ -88,7 +88,7 @@ export function routeOf({ asked, accepted }: Pick<Purchase, 'asked' | 'accepted'
 /** Method and URL of a request, from the key under which its payment is remembered. */
 export function targetOf(request: string | undefined): Target | undefined {
   const [method = '', url = ''] = (request ?? '').split(' ') // a hash of the body may follow
-  return URL.canParse(url) ? { method, url } : undefined
+  return parseUrl(url) ? { method, url } : undefined
 }
 
 /** Host and port of a target, as a human reads them. */

@@ -1,5 +1,5 @@
 /** One facilitator over HTTP: its URL, our credential for it, and bounds on the size and time of its answers. */
-import { Json, SvcError } from '@svc-zerc20/protocol'
+import { Json, parseUrl, SvcError } from '@svc-zerc20/protocol'
 
 export type Fetch = typeof globalThis.fetch
 
@@ -77,7 +77,7 @@ type Where = Pick<EndpointOptions, 'facilitatorUrl' | 'facilitatorToken'>
 
 /** Moves credentials from the URL into a header: fetch refuses URLs with credentials and prints them in its error. */
 function parseEndpoint({ facilitatorUrl, facilitatorToken }: Where): { url: string; authorization?: string } {
-  const parsed = URL.canParse(facilitatorUrl) ? new URL(facilitatorUrl) : undefined
+  const parsed = parseUrl(facilitatorUrl)
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search + parsed.hash !== '') {
     throw new SvcError('invalid_facilitator_url', 'facilitatorUrl must be a plain http or https URL')
   }

@@ -3,7 +3,7 @@
  * Its policy names both by their hashes, so nothing that somebody else wrote into it could ever run.
  */
 import { createHash } from 'node:crypto'
-import { Headers, inTokens, Json, Network, Offer, parseAmount } from '@svc-zerc20/protocol'
+import { Headers, inTokens, Json, Network, Offer, parseAmount, parseUrl } from '@svc-zerc20/protocol'
 import { script, style } from '#paywall'
 import type { Explanation } from '../refusal.js'
 import { accentStyle, assertLook, type PaywallLook } from './look.js'
@@ -88,7 +88,7 @@ function factsOf({ accepts, resource }: Json.JsonObject, { token }: PaywallLook)
     what: typeof description === 'string' && description !== '' ? description : 'This page is for sale',
     price: (token && units && inTokens(units, token)) ?? `${amount} base units`,
     where: networkName(String(network)),
-    url: URL.canParse(String(url)) ? new URL(String(url)).href.replaceAll("'", '%27') : 'URL',
+    url: parseUrl(String(url))?.href.replaceAll("'", '%27') ?? 'URL',
   }
 }
 
