@@ -41,6 +41,8 @@ export function createRules(deps: {
   const usedAtMs = new Map<ChallengeNonce, number>()
   const accepted = new Set<ChallengeNonce>()
   const demoted = new Set<ChallengeNonce>()
+  /** Account and txNonce of the transaction that a payment was last accepted for. */
+  const heldBy = new Map<ChallengeNonce, string>()
   /** Presented again after a reorg took the burn, so that it is sent anew though the old transaction may come back. */
   const insisted = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
@@ -65,12 +67,14 @@ export function createRules(deps: {
       )
 
   /** Whether the burns of a call are on the chain. A start that finds them accepted takes their transaction for done. */
-  const isVoid = ({ to, data }: Sent) =>
+  const isVoid = ({ from, txNonce, to, data }: Sent) =>
     to === helper
       ? chain.readBurns(data).every(
           ({ authorization: { challengeNonce } }) =>
-            // Released: it had failed in a block that a reorg deeper than the confirmations took.
-            released.has(challengeNonce) || chain.isExecuted(chain.tip(), challengeNonce),
+            // Released, or executed by somebody else, in a block that a reorg deeper than the confirmations took.
+            released.has(challengeNonce) ||
+            (heldBy.get(challengeNonce) ?? `${from}/${txNonce}`) !== `${from}/${txNonce}` ||
+            chain.isExecuted(chain.tip(), challengeNonce),
         )
       : chain.mintedAt(chain.tip(), data.slice(0, 66) as ChallengeNonce) > 0n
 
@@ -84,6 +88,8 @@ export function createRules(deps: {
       broken(`${nonce} is accepted for a burn that no block ever held`)
       return
     }
+    const { transaction } = leaf.block.mined.find((each) => each.transaction.hash === burn.txHash) ?? {}
+    if (transaction) heldBy.set(nonce, `${transaction.from}/${transaction.txNonce}`)
     if (leaf.value < purchase.amount) broken(`${nonce} is accepted for ${leaf.value} of ${purchase.amount}`)
     if (highest - leaf.block.number + 1 < terms.confirmations) {
       broken(`${nonce} is accepted before its burn has ${terms.confirmations} confirmations`)
