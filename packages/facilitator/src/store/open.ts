@@ -13,7 +13,6 @@ import { createIssuedStore } from './adapters/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './adapters/ledger.js'
 import { createStoreBooks } from './adapters/operator-questions.js'
 import { createPauseMemory } from './adapters/pause.js'
-import { createReadyAddresses } from './adapters/ready.js'
 import type { Shared } from './adapters/shared.js'
 import type { KeepSigned } from './apply.js'
 import type { EngineFigures } from './engine/engine.js'
@@ -25,7 +24,7 @@ import type { Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
 import { openShared } from './postgres/shared.js'
 import { slots } from './rows/transaction-rows.js'
-import { readAccount, readBinding } from './steps/operator-steps.js'
+import { readAccount, readBinding, readyAddresses } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openHere, openInThread, type Store, under } from './store.js'
 
@@ -145,7 +144,11 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     id: store.id,
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
-    ready: createReadyAddresses(store),
+    ready: {
+      load: () => store.ask(readyAddresses()),
+      add: (address) => store.change('addReady', address),
+      drop: (nonces) => store.change('dropReady', nonces),
+    },
     pause: createPauseMemory({
       store,
       clock,
