@@ -2,7 +2,7 @@
 
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import type { MintSchedule } from '../src/payment/finalize/schedule.js'
+import type { MintSchedule } from '../src/payment/finalize/ports.js'
 import { nonceOf } from './challenges.js'
 
 export type ScheduleUnderTest = {

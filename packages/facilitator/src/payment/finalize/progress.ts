@@ -7,8 +7,8 @@ import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import { createWaits, type WaitReason } from '../waits.js'
+import type { MintSchedule } from './ports.js'
 import type { MintStep } from './round.js'
-import type { MintSchedule } from './schedule.js'
 
 export type Progress = ReturnType<typeof createProgress>
 

@@ -1,5 +1,5 @@
 /** The mint schedule in the store: a delay once drawn outlives a restart. */
-import type { MintSchedule } from '../../payment/finalize/schedule.js'
+import type { MintSchedule } from '../../payment/finalize/ports.js'
 import type { Clock } from '../../payment/ports.js'
 import { first, key, sql } from '../sql.js'
 import type { Store } from '../store.js'

@@ -1,6 +1,6 @@
 /** Steps of the mint schedule. Times are unix milliseconds, 0 for at once. No event speaks of them. */
 import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
-import type { MintSchedule } from '../../payment/finalize/schedule.js'
+import type { MintSchedule } from '../../payment/finalize/ports.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
 import type { StepContext } from './step-context.js'
