@@ -103,7 +103,7 @@ export function createRelayer(deps: {
     broadcast,
     priority,
     address,
-    onForeign: () => void txNonces.forget(),
+    onForeign: () => txNonces.forget(),
   })
   const txNonces = createTxNonces({ rpc, address, ours: queue.txNonces })
   const { poll, longestPauseMs } = queue

@@ -2,28 +2,12 @@
 import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
 import { type Address, createSerial } from '@svc-zerc20/protocol'
 
-/**
- * Hands out the txNonces of one key. Every process that signs with the key has to share one of these: a store keeps the
- * count and a lock, and this daemon, which is alone with its key, keeps both in memory.
- */
-export type TxNonces = {
-  /**
-   * Runs `sign` with the next free txNonce, while nobody else is given one. The txNonce counts as used when `sign`
-   * resolves; it is free again when `sign` throws.
-   */
-  take<T>(sign: (txNonce: number) => Promise<T>): Promise<T>
-  /** Counts again, also what others sent with this key. */
-  count(): Promise<void>
-  /** Someone else signed with this key: the next `take` counts again. */
-  forget(): Promise<void>
-}
-
 export function createTxNonces(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   address: Address
   /** The txNonces that transactions of ours have already. */
   ours: () => readonly number[]
-}): TxNonces {
+}) {
   const { rpc, address } = deps
   let free: number | undefined
   const oneByOne = createSerial()
@@ -44,11 +28,14 @@ export function createTxNonces(deps: {
   }
 
   return {
-    take: (sign) => oneByOne(() => takeNow(sign)),
-    async count() {
+    /** Runs `sign` with the next free txNonce, while nobody else is given one. It is used once `sign` resolves, and free if it throws. */
+    take: <T>(sign: (txNonce: number) => Promise<T>): Promise<T> => oneByOne(() => takeNow(sign)),
+    /** Counts again, also what others sent with this key. */
+    async count(): Promise<void> {
       free = await ask()
     },
-    async forget() {
+    /** Someone else signed with this key: the next `take` counts again. */
+    forget(): void {
       free = undefined
     },
   }
