@@ -8,6 +8,7 @@ import type {
   AwaitingMint,
   Burn,
   Challenge,
+  ClaimedPermit,
   Interrupted,
   InterruptedMint,
   LateReason,
@@ -56,7 +57,7 @@ export type InterruptedWork = {
   readonly transactions: readonly Interrupted[]
   readonly shallow: readonly ShallowBurns[]
   /** Claims for which nothing was signed yet. */
-  readonly unsigned: Interrupted['items']
+  readonly unsigned: readonly ClaimedPermit[]
   /** Burns that payers made themselves, claimed and not accepted yet. */
   readonly transfers: readonly {
     readonly challenge: Challenge

@@ -14,7 +14,15 @@ import type {
   UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Grant } from './ledger-port.js'
-import type { AddressEpoch, Burn, Challenge, Interrupted, InterruptedMint, ShallowBurns } from './records.js'
+import type {
+  AddressEpoch,
+  Burn,
+  Challenge,
+  ClaimedPermit,
+  Interrupted,
+  InterruptedMint,
+  ShallowBurns,
+} from './records.js'
 
 export type { Clock } from '@svc-zerc20/protocol'
 
@@ -123,23 +131,19 @@ export type Burner = {
    * between, the on-chain replay ledger keeps it to one execution. The transaction is recorded in the ledger
    * before anyone can see it, and again when a higher gas price changes its hash.
    */
-  burn(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+  burn(item: ClaimedPermit): Promise<BurnOutcome>
   /** Goes on with a transaction of an earlier run; one outcome per item, in order. */
   resume(interrupted: Interrupted): readonly Promise<BurnOutcome>[]
   /** From now on a reorg that takes these back is reported and answered, as if this run had relayed them. */
   watch(burns: ShallowBurns): void
   /** The burn that the on-chain replay ledger already holds; nothing is broadcast. */
-  find(challenge: Challenge, payload: Payload.PermitPayload): Promise<BurnOutcome>
+  find(item: ClaimedPermit): Promise<BurnOutcome>
   /**
    * A reorg took a burn back after it had ended; `outcome` is how it ends this time. `gone`: no block holds it, and
    * it is sent again. `moved`: its transaction is in another block.
    */
   onReorged(
-    listener: (
-      item: Interrupted['items'][number],
-      outcome: Promise<BurnOutcome>,
-      how: 'gone' | 'moved',
-    ) => void,
+    listener: (item: ClaimedPermit, outcome: Promise<BurnOutcome>, how: 'gone' | 'moved') => void,
   ): void
 }
 

@@ -183,16 +183,19 @@ export type SignedTransaction = {
   readonly from?: Address
 }
 
+/** A permit that claimed its challenge: all that its burn needs. */
+export type ClaimedPermit = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }
+
 /** Burns that a crash interrupted: the signed forms of one transaction, and what it carries. */
 export type Interrupted = {
   readonly transactions: readonly SignedTransaction[]
-  readonly items: readonly { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }[]
+  readonly items: readonly ClaimedPermit[]
   /** Other burns of the transaction that are accepted already. Only a reorg concerns them. */
-  readonly accepted?: Interrupted['items']
+  readonly accepted?: readonly ClaimedPermit[]
 }
 
 /** A claimed permit that no transaction carries. */
-export type UnsignedClaim = Interrupted['items'][number] & {
+export type UnsignedClaim = ClaimedPermit & {
   /** The account that is to burn it, where several send. */
   readonly sender?: Address
 }

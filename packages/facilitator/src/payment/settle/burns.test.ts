@@ -88,7 +88,7 @@ describe('a burn that a reorg took back', () => {
     await reorg()
     expect(named('burn.lost')).toMatchObject([{ reason: 'deadline_passed' }])
     // Presenting the same payload again erases nothing either.
-    burns.start(challenge, payload, 'burnable')
+    burns.start({ challenge, payload }, 'burnable')
     await burns.idle()
     const payment = await ledger.find(nonce)
     expect(payment?.demoted?.burn).toEqual(burnOf(5))
@@ -122,7 +122,7 @@ describe('a burn that somebody else saw', () => {
   it('is accepted, though the burner that looked for it says that it failed', async () => {
     const { ledger, burns, named, world } = await setup([failedWith('burn_not_found')])
     world.onPause = () => new Promise(() => undefined)
-    burns.start(challenge, payload, 'burned')
+    burns.start({ challenge, payload }, 'burned')
     expect(await burns.watch(nonce, 1_000)).toEqual({ kind: 'accepted' })
     expect(await ledger.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(5) } })
     expect(named('burn.failed')).toEqual([])

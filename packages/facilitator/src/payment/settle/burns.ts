@@ -2,9 +2,9 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import { type ChallengeNonce, inTime, type Payload, type Rejection } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, inTime, type Rejection } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
-import type { Challenge, Interrupted, ShallowBurns } from '../records.js'
+import type { Challenge, ClaimedPermit, Interrupted, ShallowBurns } from '../records.js'
 import type { PermitVerdict } from './judge.js'
 import { type BurnEnd, createRunBurn, type RunBurnDeps } from './run-burn.js'
 
@@ -32,11 +32,11 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
 
   return {
     /** Starts the claimed burn in the background, unless it is under way; one that is on chain already is only looked up. */
-    start(challenge: Challenge, payload: Payload.PermitPayload, verdict: PermitVerdict): void {
+    start(item: ClaimedPermit, verdict: PermitVerdict): void {
+      const { challenge } = item
       if (underWay.of(challenge.nonce)) return
-      const isBurned = verdict === 'burned'
-      const burned = isBurned ? burner.find(challenge, payload) : burner.burn(challenge, payload)
-      underWay.track(challenge, run({ challenge, payload }, burned, isAwaited(challenge)))
+      const burned = verdict === 'burned' ? burner.find(item) : burner.burn(item)
+      underWay.track(challenge, run(item, burned, isAwaited(challenge)))
     },
 
     /** Goes on with the transaction that an earlier run of the daemon had broadcast. */

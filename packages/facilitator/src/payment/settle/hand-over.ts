@@ -28,12 +28,11 @@ export function startHandOver(deps: {
   /** All that was unsigned in the last round. What is new since then was examined a moment ago, by whoever claimed it. */
   let seenBefore: ReadonlySet<ChallengeNonce> | undefined
 
-  async function takeUp({ challenge, payload }: UnsignedClaim, isFresh: boolean) {
-    const { nonce } = challenge
-    if (isFresh) return burns.start(challenge, payload, 'burnable')
-    const examined = await examine.permit(challenge, payload)
-    if (examined.ok) return burns.start(challenge, payload, examined.value.verdict)
-    await burns.refuse(nonce, examined)
+  async function takeUp(claim: UnsignedClaim, isFresh: boolean) {
+    if (isFresh) return burns.start(claim, 'burnable')
+    const examined = await examine.permit(claim.challenge, claim.payload)
+    if (examined.ok) return burns.start(claim, examined.value.verdict)
+    await burns.refuse(claim.challenge.nonce, examined)
   }
 
   /** From the next round on they are ours, if their sender is gone. */

@@ -25,7 +25,7 @@ async function round(seen: Awaited<ReturnType<Examine['permit']>>, deepTime: num
     },
     burns: {
       isUnderWay: () => false,
-      start: (_, __, verdict) => void done.push(`found: ${verdict}`),
+      start: (_, verdict) => void done.push(`found: ${verdict}`),
     },
     examine: { permit: async () => seen },
     chain: {

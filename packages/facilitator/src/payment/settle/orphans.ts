@@ -5,7 +5,7 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import type { Chain } from '../ports.js'
-import type { Interrupted } from '../records.js'
+import type { ClaimedPermit } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
@@ -23,16 +23,16 @@ export function createOrphans(deps: {
   const { ledger, burns, examine, chain, report } = deps
 
   /** Whether no block to come can hold the burn, and no reorg brings one back that could. */
-  async function isOver({ challenge }: Interrupted['items'][number]): Promise<boolean> {
+  async function isOver({ challenge }: ClaimedPermit): Promise<boolean> {
     const deepTime = await chain.blockTime(chain.headNumber() - BigInt(deps.confirmations))
     return deepTime !== undefined && challenge.deadline !== undefined && deepTime > challenge.deadline
   }
 
-  async function end(item: Interrupted['items'][number]): Promise<void> {
+  async function end(item: ClaimedPermit): Promise<void> {
     const { challenge, payload } = item
     if (burns.isUnderWay(challenge.nonce)) return
     const examined = await examine.permit(challenge, payload)
-    if (examined.ok && examined.value.verdict === 'burned') return burns.start(challenge, payload, 'burned')
+    if (examined.ok && examined.value.verdict === 'burned') return burns.start(item, 'burned')
     if (examined.ok || !(await isOver(item))) return
     const { reason, message } = examined
     await ledger.release(challenge.nonce, { reason, message })

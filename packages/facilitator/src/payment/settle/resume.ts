@@ -36,9 +36,10 @@ export async function createResume(deps: {
      * own is accepted when the chain holds it, and stays claimed for its payload otherwise.
      */
     async restartClaims(): Promise<void> {
-      for (const { challenge, payload } of unsigned) {
+      for (const claim of unsigned) {
+        const { challenge, payload } = claim
         const examined = await examine.permit(challenge, payload)
-        if (examined.ok) burns.start(challenge, payload, examined.value.verdict)
+        if (examined.ok) burns.start(claim, examined.value.verdict)
         else await burns.refuse(challenge.nonce, examined)
         report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
       }

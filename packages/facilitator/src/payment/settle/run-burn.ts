@@ -3,7 +3,7 @@ import { backOffMs, type Rejection, SvcError, type TxHash } from '@svc-zerc20/pr
 import { demote } from '../demote.js'
 import type { Hold, Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../ports.js'
-import type { Burn, Challenge, Interrupted, Released } from '../records.js'
+import type { Burn, Challenge, ClaimedPermit, Released } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
 
@@ -11,8 +11,6 @@ export type BurnEnd =
   /** `hold` is for whoever waited for it here. */
   | { readonly kind: 'accepted'; readonly hold?: Hold | undefined }
   | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
-
-export type BurnItem = Interrupted['items'][number]
 
 /** Obstacles that pass: the chain, the relayer or the disk is at fault, not the burn. */
 const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
@@ -36,14 +34,14 @@ export function createRunBurn(deps: RunBurnDeps) {
   /**
    * A follower of the chain may have seen the burn that the burner did not see. The ledger's record counts.
    */
-  async function endKept(item: BurnItem, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
+  async function endKept(item: ClaimedPermit, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
     const payment = await ledger.find(item.challenge.nonce)
     if (payment?.accepted) return { kind: 'accepted' }
     return payment?.demoted ? insist(item, outcome) : outcome
   }
 
   /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
-  async function runAgain(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+  async function runAgain(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
     const { nonce } = item.challenge
     // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
     await demote(deps, nonce)
@@ -55,7 +53,7 @@ export function createRunBurn(deps: RunBurnDeps) {
 
   return {
     /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
-    async run(item: BurnItem, burned: Promise<BurnOutcome>, isAwaited: () => boolean): Promise<BurnEnd> {
+    async run(item: ClaimedPermit, burned: Promise<BurnOutcome>, isAwaited: () => boolean): Promise<BurnEnd> {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
@@ -72,7 +70,7 @@ export function createRunBurn(deps: RunBurnDeps) {
     runAgain,
 
     /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
-    async follow(item: BurnItem, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
+    async follow(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnEnd> {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'failed') return runAgain(item, burned)
@@ -108,19 +106,19 @@ async function accept(
  * obstacle that passes is waited out. The claim stays in any case, because releasing it would erase which
  * burn the payment had.
  */
-function createInsist(deps: RunBurnDeps): (item: BurnItem, outcome: BurnOutcome) => Promise<BurnEnd> {
+function createInsist(deps: RunBurnDeps): (item: ClaimedPermit, outcome: BurnOutcome) => Promise<BurnEnd> {
   const { burner, ledger, clock, report, retryMs, closing } = deps
-  return async ({ challenge, payload }, outcome) => {
-    const { nonce } = challenge
+  return async (item, outcome) => {
+    const { nonce } = item.challenge
     let last = outcome
     for (let failures = 1; last.kind === 'failed' && passing.has(last.rejection.reason); failures++) {
       await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
       if (closing.aborted) throw new SvcError('closed', 'the facilitator closed before the burn came back')
       // A block that holds the burn may have been found meanwhile.
       if ((await ledger.find(nonce))?.accepted) return { kind: 'accepted' }
-      last = await burner.burn(challenge, payload)
+      last = await burner.burn(item)
     }
-    if (last.kind === 'burned') return accept(deps, challenge, last.burn, false)
+    if (last.kind === 'burned') return accept(deps, item.challenge, last.burn, false)
     report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
     return last
   }

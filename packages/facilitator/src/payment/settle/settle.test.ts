@@ -147,7 +147,7 @@ describe('settle', () => {
       examined: {
         async permit() {
           if (!isStale) return accept({ verdict: 'burnable', means })
-          burns.start(challenge, payload, 'burnable')
+          burns.start({ challenge, payload }, 'burnable')
           setTimeout(() => end(burned), 5)
           return reject('permit_nonce_stale')
         },

@@ -58,7 +58,7 @@ export function createSettle(deps: {
     const refused = await claim(ledger, nonce, payload, ticketed, needed, deps.sender)
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     if (refused === undefined) {
-      burns.start(challenge, payload, verdict)
+      burns.start({ challenge, payload }, verdict)
       return answerClaimed(payload, ticketed)
     }
     // Claimed before. A run that broke off is taken up again, by the account that sends it; what is burned already needs
@@ -66,7 +66,7 @@ export function createSettle(deps: {
     const claimed = await ledger.find(nonce)
     const isElsewhere = claimed !== undefined && isOfAnother(claimed)
     if (isAwaited(claimed) && (!isElsewhere || verdict === 'burned')) {
-      burns.start(challenge, payload, verdict)
+      burns.start({ challenge, payload }, verdict)
     }
     return answerClaimed(payload, ticketed, isElsewhere)
   }

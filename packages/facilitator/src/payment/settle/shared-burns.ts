@@ -57,7 +57,7 @@ export function createSharedBurns(deps: {
   const { here, clock } = deps
   const elsewhere = createElsewhere(deps)
   return {
-    start: (challenge, payload, verdict) => here()?.start(challenge, payload, verdict),
+    start: (item, verdict) => here()?.start(item, verdict),
     watch: (nonce, boundMs, isElsewhere) => {
       const untilMs = clock.now() + boundMs
       const inLedger = () => {

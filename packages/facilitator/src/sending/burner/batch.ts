@@ -3,9 +3,10 @@ import { type Address, reject, SvcError } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
 import { isBefore } from '../../chain/lens.js'
 import { limits } from '../../config/limits.js'
+import type { ClaimedPermit } from '../../payment/records.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'
 import type { RelayedCall } from '../relayer/slot.js'
-import { type BatchItem, encodeBatch, toRejection } from './call.js'
+import { encodeBatch, toRejection } from './call.js'
 import type { BurnOutcomes, ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
@@ -16,7 +17,7 @@ export function createBatches(deps: {
   chain: Pick<ChainReader, 'viewedAt'>
   trial: BurnTrial
   relayer: Pick<Relayer, 'submit'>
-  ownerOf: (items: readonly BatchItem[]) => BatchOwner
+  ownerOf: (items: readonly ClaimedPermit[]) => BatchOwner
   outcomes: Pick<BurnOutcomes, 'inReceipt'>
   token: Address
   helper: Address
@@ -24,7 +25,7 @@ export function createBatches(deps: {
 }) {
   const batchSize = createBatchSize(limits)
 
-  async function tryOut(items: readonly BatchItem[]): Promise<readonly (ItemOutcome | undefined)[]> {
+  async function tryOut(items: readonly ClaimedPermit[]): Promise<readonly (ItemOutcome | undefined)[]> {
     try {
       const { at, refusals } = await deps.trial(items)
       const isBehind = isBefore(at, deps.chain.viewedAt())
@@ -43,7 +44,7 @@ export function createBatches(deps: {
   }
 
   /** Leaves out burns that would fail, because the relayer would pay for them. */
-  async function runTransaction(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
+  async function runTransaction(items: readonly ClaimedPermit[]): Promise<readonly ItemOutcome[]> {
     const refused = await tryOut(items)
     const good = items.filter((_, i) => refused[i] === undefined)
     const ended = good.length > 0 ? await relay(good) : []
@@ -51,7 +52,7 @@ export function createBatches(deps: {
     return items.map((item, i) => refused[i] ?? outcomes.get(item) ?? { kind: 'find_again' })
   }
 
-  async function relay(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
+  async function relay(items: readonly ClaimedPermit[]): Promise<readonly ItemOutcome[]> {
     const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
     const call = { ...deps.ownerOf(items), to: deps.helper, data: encodeBatch(items, deps.token), gas }
     let ended: RelayEnd
@@ -69,7 +70,7 @@ export function createBatches(deps: {
   }
 
   /** How the burns of a transaction ended. */
-  async function end(items: readonly BatchItem[], ended: RelayEnd): Promise<readonly ItemOutcome[]> {
+  async function end(items: readonly ClaimedPermit[], ended: RelayEnd): Promise<readonly ItemOutcome[]> {
     if (ended.kind === 'displaced') {
       const isTooLarge = ended.why === 'refused' && items.length > 1
       if (isTooLarge) batchSize.refused(items.length)
@@ -86,7 +87,7 @@ export function createBatches(deps: {
 
   return {
     /** Splits the burns into transactions as large as the node takes; one outcome per burn, in order. */
-    async run(items: readonly BatchItem[]): Promise<readonly ItemOutcome[]> {
+    async run(items: readonly ClaimedPermit[]): Promise<readonly ItemOutcome[]> {
       const size = batchSize.now()
       const parts = Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
         items.slice(i * size, (i + 1) * size),

@@ -5,11 +5,10 @@ import { createCoalescer } from '../../chain/coalesce.js'
 import { limits } from '../../config/limits.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../../payment/ports.js'
-import type { SignedTransaction } from '../../payment/records.js'
+import type { ClaimedPermit, SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'
 import { type BatchOwner, createBatches } from './batch.js'
-import type { BatchItem as Item } from './call.js'
 import { createBurnOutcomes, type ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
@@ -33,19 +32,19 @@ export function createBurner(deps: BurnerDeps): Burner {
   const outcomes = createBurnOutcomes(deps)
   const listeners: Parameters<Burner['onReorged']>[0][] = []
   const batches = createBatches({ ...deps, ownerOf, outcomes })
-  const waiting = createCoalescer<Item, ItemOutcome>({
+  const waiting = createCoalescer<ClaimedPermit, ItemOutcome>({
     run: batches.run,
     batchMax: limits.batchItemsMax,
     inFlightMax: limits.batchesInFlightMax,
     gather: () => clock.sleep(limits.batchGatherMs),
   })
 
-  function ownerOf(items: readonly Item[]): BatchOwner {
+  function ownerOf(items: readonly ClaimedPermit[]): BatchOwner {
     return { purpose: 'burn', recordSigned: recordFor(items, deps), onReorged: reorgedFor(items) }
   }
 
   /** A reorg took the burns of a transaction back. Their end is open again. */
-  const reorgedFor = (items: readonly Item[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
+  const reorgedFor = (items: readonly ClaimedPermit[]) => (ended: Promise<RelayEnd>, how: Reorg) => {
     const all = ended.then((end) => batches.end(items, end))
     for (const [i, item] of items.entries()) {
       const outcome = all.then((each) => resumeItem(item, each[i]))
@@ -58,7 +57,7 @@ export function createBurner(deps: BurnerDeps): Burner {
   const trialsMaxFor = ({ isBehind }: { isBehind: boolean }) =>
     isBehind ? limits.laggingNodeReadsMax : limits.trialsMax
 
-  async function burn(item: Item): Promise<BurnOutcome> {
+  async function burn(item: ClaimedPermit): Promise<BurnOutcome> {
     for (let attempts = 0, trials = 1; attempts < limits.burnAttemptsMax; ) {
       if (waiting.size() >= limits.burnQueueMax) return { kind: 'failed', rejection: reject('relayer_busy') }
       const outcome = await waiting.ask(item)
@@ -75,18 +74,24 @@ export function createBurner(deps: BurnerDeps): Burner {
     return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }
   }
 
-  async function endItem(item: Item, outcome: Exclude<ItemOutcome, { kind: 'again' }>): Promise<BurnOutcome> {
+  async function endItem(
+    item: ClaimedPermit,
+    outcome: Exclude<ItemOutcome, { kind: 'again' }>,
+  ): Promise<BurnOutcome> {
     if (outcome.kind === 'find_again') return outcomes.findAgain(item)
     if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
     return outcome.kind === 'executed' ? outcomes.executed(item) : outcome
   }
 
-  async function resumeItem(item: Item, outcome: ItemOutcome = { kind: 'find_again' }): Promise<BurnOutcome> {
+  async function resumeItem(
+    item: ClaimedPermit,
+    outcome: ItemOutcome = { kind: 'find_again' },
+  ): Promise<BurnOutcome> {
     return outcome.kind === 'again' ? burn(item) : endItem(item, outcome)
   }
 
   return {
-    burn: (challenge, payload) => burn({ challenge, payload }),
+    burn,
 
     resume({ transactions, items, accepted = [] }) {
       const earlier = { ...ownerOf([...items, ...accepted]), forms: transactions }
@@ -98,7 +103,7 @@ export function createBurner(deps: BurnerDeps): Burner {
       relayer.watch({ ...ownerOf(items), forms: transactions }, block)
     },
 
-    find: (challenge, payload) => outcomes.executed({ challenge, payload }),
+    find: outcomes.executed,
 
     onReorged: (listener) => void listeners.push(listener),
   }
@@ -106,7 +111,7 @@ export function createBurner(deps: BurnerDeps): Burner {
 
 /** One record for all burns of a transaction, durable before the transaction is seen. */
 const recordFor =
-  (items: readonly Item[], { recordSigned, report }: Pick<BurnerDeps, 'recordSigned' | 'report'>) =>
+  (items: readonly ClaimedPermit[], { recordSigned, report }: Pick<BurnerDeps, 'recordSigned' | 'report'>) =>
   async (transaction: SignedTransaction) => {
     const challengeNonces = items.map(({ challenge }) => challenge.nonce)
     await recordSigned(transaction, challengeNonces)

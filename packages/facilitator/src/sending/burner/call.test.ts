@@ -11,7 +11,8 @@ import { encodeAbiParameters, encodeFunctionData, getAbiItem, type Hex } from 'v
 import { describe, expect, it } from 'vitest'
 import { challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { lensArguments, readLens } from '../../chain/lens.js'
-import { type BatchItem, encodeBatch } from './call.js'
+import type { ClaimedPermit } from '../../payment/records.js'
+import { encodeBatch } from './call.js'
 import { readTrial, trialArguments } from './trial.js'
 
 const hexOf = (bytes: number) =>
@@ -42,7 +43,7 @@ const item = fc
     bindS: lowS,
     bindV: parity,
   })
-  .map((each): BatchItem => {
+  .map((each): ClaimedPermit => {
     const challenge = {
       ...challengeOf(1),
       nonce: each.nonce,
@@ -61,7 +62,7 @@ const item = fc
     return { challenge, payload: { ...payload, permit, burnAuthSig } }
   })
 
-const requestOf = ({ challenge, payload }: BatchItem, token: Address) => ({
+const requestOf = ({ challenge, payload }: ClaimedPermit, token: Address) => ({
   authorization: {
     token,
     payer: payload.payer,

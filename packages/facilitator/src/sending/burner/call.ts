@@ -1,24 +1,15 @@
 /** The call that burns a batch, and the meaning of the permit burner's refusals for payers. */
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
-import {
-  type Address,
-  type Payload,
-  type ReasonCode,
-  type Rejection,
-  reject,
-  SvcError,
-} from '@svc-zerc20/protocol'
+import { type Address, type ReasonCode, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { decodeErrorResult, getAbiItem, toFunctionSelector } from 'viem/utils'
 import { addressWord, bytes32Word, uintWord } from '../../chain/abi-words.js'
 import { canonical, splitSignature } from '../../chain/signers/signers.js'
-import type { Challenge } from '../../payment/records.js'
-
-export type BatchItem = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }
+import type { ClaimedPermit } from '../../payment/records.js'
 
 const burnBatchSelector = toFunctionSelector(getAbiItem({ abi: permitBurnerAbi, name: 'burnBatch' }))
 
-export const encodeBatch = (items: readonly BatchItem[], token: Address): Hex =>
+export const encodeBatch = (items: readonly ClaimedPermit[], token: Address): Hex =>
   `${burnBatchSelector}${uintWord(32)}${requestList(items, token)}`
 
 /** A request has a fixed length: six words of its authorization, v, r, s, and 65 bytes with their place and length. */
@@ -27,12 +18,12 @@ const signatureAt = 32 * 10
 const signatureBytes = 65
 
 /** Burns as the helper takes them: a list of requests, as words. */
-export function requestList(items: readonly BatchItem[], token: Address): string {
+export function requestList(items: readonly ClaimedPermit[], token: Address): string {
   const places = items.map((_, i) => uintWord(32 * items.length + requestBytes * i))
   return [uintWord(items.length), ...places, ...items.map((item) => requestWords(item, token))].join('')
 }
 
-function requestWords({ challenge, payload }: BatchItem, token: Address): string {
+function requestWords({ challenge, payload }: ClaimedPermit, token: Address): string {
   const permit = canonical(payload.permit)
   const bind = canonical(splitSignature(payload.burnAuthSig))
   // Both signers were found before the burn was claimed; without a canonical form that is impossible.

@@ -5,7 +5,8 @@ import { burnsIn, verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
 import { limits } from '../../config/limits.js'
 import type { BurnOutcome, Clock } from '../../payment/ports.js'
-import { type BatchItem, toRejection } from './call.js'
+import type { ClaimedPermit } from '../../payment/records.js'
+import { toRejection } from './call.js'
 
 export type ItemOutcome =
   | BurnOutcome
@@ -55,7 +56,7 @@ export function createBurnOutcomes(deps: {
   }
 
   /** Which burn addresses hold their amount; a node that lags behind the receipt is asked again. */
-  async function readHeld(items: readonly BatchItem[]): Promise<Set<ChallengeNonce>> {
+  async function readHeld(items: readonly ClaimedPermit[]): Promise<Set<ChallengeNonce>> {
     let held = new Set<ChallengeNonce>()
     for (let reads = 0; reads < limits.laggingNodeReadsMax && held.size < items.length; reads++) {
       if (reads > 0) await pause(limits.receiptPollMaxMs)
@@ -71,7 +72,7 @@ export function createBurnOutcomes(deps: {
    * holds it: a reorg may take back a burn that a stranger sent. The burn needs as many confirmations as one of ours, and a
    * node that lags is asked again.
    */
-  async function executed({ challenge, payload }: BatchItem): Promise<BurnOutcome> {
+  async function executed({ challenge, payload }: ClaimedPermit): Promise<BurnOutcome> {
     let missing = 0
     for (let pauseMs: number = limits.receiptPollMaxMs; ; pauseMs = longer(pauseMs)) {
       const burn = await untilAnswered(() => chain.findExecutedBurn(challenge, payload.payer))
@@ -91,7 +92,7 @@ export function createBurnOutcomes(deps: {
     executed,
 
     /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
-    async findAgain(item: BatchItem): Promise<BurnOutcome> {
+    async findAgain(item: ClaimedPermit): Promise<BurnOutcome> {
       for (let reads = 0; reads < limits.laggingNodeReadsMax; reads++) {
         const facts = await untilAnswered(() => chain.permitFacts(item.challenge, item.payload.payer))
         if (facts.executed) return executed(item)
@@ -104,7 +105,7 @@ export function createBurnOutcomes(deps: {
      * The outcome of each burn in a mined batch. Accepted needs all three: a successful receipt, the transfer in it, and
      * the funds at the burn address.
      */
-    async inReceipt(items: readonly BatchItem[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
+    async inReceipt(items: readonly ClaimedPermit[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
       const verdicts = verdictsIn(receipt, deps.helper)
       const burnOf = burnsIn(receipt, deps.token)
       const done = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')

@@ -5,7 +5,8 @@ import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { addressWord, readWords, uintWord } from '../../chain/abi-words.js'
 import type { LensBlock } from '../../chain/lens.js'
-import { type BatchItem, requestList } from './call.js'
+import type { ClaimedPermit } from '../../payment/records.js'
+import { requestList } from './call.js'
 
 export type Trial = {
   readonly at: LensBlock
@@ -13,7 +14,7 @@ export type Trial = {
   readonly refusals: readonly (Hex | undefined)[]
 }
 
-export type BurnTrial = (items: readonly BatchItem[]) => Promise<Trial>
+export type BurnTrial = (items: readonly ClaimedPermit[]) => Promise<Trial>
 
 export function createBurnTrial(deps: {
   rpc: Pick<JsonRpc, 'batch'>
@@ -28,7 +29,7 @@ export function createBurnTrial(deps: {
 }
 
 /** The helper, and the place of the list behind both. */
-export const trialArguments = (helper: Address, items: readonly BatchItem[], token: Address): string =>
+export const trialArguments = (helper: Address, items: readonly ClaimedPermit[], token: Address): string =>
   `${addressWord(helper)}${uintWord(64)}${requestList(items, token)}`
 
 /** Reads the answer of a trial. Throws where it is none. */

@@ -5,7 +5,7 @@ import type {
   AwaitingMint,
   Burn,
   Challenge,
-  Interrupted,
+  ClaimedPermit,
   InterruptedMint,
   OpenClaim,
   OpenSweep,
@@ -180,8 +180,6 @@ export function* swept(): Step<Swept> {
   }
 }
 
-type Item = Interrupted['items'][number]
-
 /**
  * Work that was under way when the last run ended, of all accounts or of one. A burn that several transactions carried
  * belongs to the newest.
@@ -253,13 +251,13 @@ const isOwn = ({ transactions }: Pick<Slot, 'transactions'>, account: Address | 
 }
 
 function* claimsUnderWay(): Step<{
-  readonly items: readonly Item[]
+  readonly items: readonly ClaimedPermit[]
   readonly transfers: InterruptedWork['transfers']
 }> {
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit FROM payment LEFT JOIN permit ON permit.nonce = payment.nonce
     WHERE stage IN ('claimed', 'demoted') ORDER BY payment.id`
-  const items: Item[] = []
+  const items: ClaimedPermit[] = []
   const transfers: InterruptedWork['transfers'][number][] = []
   for (const row of rows) {
     const { challenge, claim } = decode<Payment>(row.payment)
@@ -281,7 +279,7 @@ const permitIn = (record: string): Payload.PermitPayload =>
 
 /** Accepted burns of a slot that are not deep yet. */
 function* shallowIn({ transactions, carried }: Slot): Step<ShallowBurns | undefined> {
-  const items: Item[] = []
+  const items: ClaimedPermit[] = []
   let block: ShallowBurns['block'] | undefined
   for (const { nonce, acceptedBlock } of carried) {
     if (acceptedBlock === undefined) continue
