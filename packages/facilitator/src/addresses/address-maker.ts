@@ -1,7 +1,15 @@
 /** Makes one-time addresses: mines new ones, and derives those that were made before again. */
 import assert from 'node:assert/strict'
-import { type Address, type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
-import { type BurnTerms, burnAddressAt, deriveBurn, hexOf, verifyBurnAddress } from '@svc-zerc20/zk'
+import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import {
+  type BurnTerms,
+  burnAddressAt,
+  deriveBurn,
+  hexOf,
+  type MinedAddress,
+  type PowPuzzle,
+  verifyBurnAddress,
+} from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
@@ -9,25 +17,54 @@ import type { AddressMiner } from './miner.js'
 
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
-/** Throws when the terms can make no address at all. */
-export function createAddressMaker(deps: {
+/**
+ * A search for one address. Whoever has it can find that address, and knows its secret; the key, the seed and every other
+ * address stay where they are.
+ */
+export type Puzzle = PowPuzzle & { readonly challengeNonce: ChallengeNonce; readonly epoch?: AddressEpoch }
+
+function puzzleOf(terms: AddressTerms, challengeNonce: ChallengeNonce, epoch?: AddressEpoch): Puzzle {
+  const { generation, powBits, recipientHash, baseSecret } = deriveBurn({ ...terms, challengeNonce, epoch })
+  return { challengeNonce, generation, powBits, recipientHash, baseSecret, ...(epoch && { epoch }) }
+}
+
+type PuzzleDeps = {
   readonly terms: AddressTerms
-  readonly miner: Pick<AddressMiner, 'mine'>
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: { now(): number }
   /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
-}) {
-  const { terms, miner, random, clock, epochAt } = deps
+}
+
+/** The puzzle of a new address. Throws when the terms can make no address at all. */
+export const createPuzzle = ({ terms, random, clock, epochAt }: PuzzleDeps): Puzzle =>
+  puzzleOf(terms, hexOf(random.bytes(32)) as ChallengeNonce, epochAt?.(clock.now()))
+
+/** The address as the ledger keeps it. A daemon derives it again before it hands it out. */
+export function solvedBy({ challengeNonce, powBits, epoch }: Puzzle, mined: MinedAddress): ReadyAddress {
+  const payTo = parseAddress(mined.payTo)
+  if (!payTo) throw new SvcError('invariant', 'a mined address is no address')
+  return { challengeNonce, payTo, powNonce: mined.powNonce, powBits, ...(epoch && { epoch }) }
+}
+
+/** Finds the address of a puzzle, and derives it again. */
+async function mineAddress(
+  miner: Pick<AddressMiner, 'mine'>,
+  terms: AddressTerms,
+  puzzle: Puzzle,
+): Promise<ReadyAddress> {
+  const mined = await miner.mine(puzzle)
+  assert(verifyBurnAddress({ ...terms, ...puzzle }, mined), 'a mined address does not derive again')
+  return solvedBy(puzzle, mined)
+}
+
+/** Throws when the terms can make no address at all. */
+export function createAddressMaker(deps: PuzzleDeps & { readonly miner: Pick<AddressMiner, 'mine'> }) {
+  const { terms, miner, epochAt } = deps
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
     /** A new address. Throws when the miner fails. */
-    async mine(): Promise<ReadyAddress> {
-      const challengeNonce = hexOf(random.bytes(32)) as ChallengeNonce
-      const epoch = epochAt && { epoch: epochAt(clock.now()) }
-      const mined = await mineAddress(miner, { ...terms, challengeNonce, ...epoch })
-      return { challengeNonce, ...mined, powBits: terms.powBits, ...epoch }
-    },
+    mine: async (): Promise<ReadyAddress> => mineAddress(miner, terms, createPuzzle(deps)),
     /**
      * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
      * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none
@@ -46,29 +83,21 @@ export function createAddressMaker(deps: {
   }
 }
 
-type MinedAddress = Pick<ReadyAddress, 'payTo' | 'powNonce'>
-
-async function mineAddress(miner: Pick<AddressMiner, 'mine'>, burn: BurnTerms): Promise<MinedAddress> {
-  const { payTo: text, powNonce } = await miner.mine(deriveBurn(burn))
-  const payTo: Address | undefined = parseAddress(text)
-  assert(payTo && verifyBurnAddress(burn, { payTo: text, powNonce }), 'a mined address does not derive again')
-  return { payTo, powNonce }
-}
-
 /** The part of a challenge that derives from the seed and its nonce, and from its epoch where it has one. */
 export type DeriveAddress = (
   nonce: ChallengeNonce,
   epoch?: AddressEpoch,
   /** Bits of the proof of work, where they are not those of the configuration. */
   powBits?: number,
-) => Promise<MinedAddress & { readonly epoch?: AddressEpoch }>
+) => Promise<Pick<ReadyAddress, 'payTo' | 'powNonce' | 'epoch'>>
 
 /** The search starts at the same number as the first time, so that it finds the same proof of work. */
 export const createDeriveAddress =
   (miner: Pick<AddressMiner, 'mine'>, seed: Uint8Array, config: Config): DeriveAddress =>
   async (challengeNonce, epoch, powBits = config.zerc20.pow_bits) => {
-    const mined = await mineAddress(miner, { ...termsOf(config, seed), powBits, challengeNonce, epoch })
-    return { ...mined, ...(epoch && { epoch }) }
+    const terms = { ...termsOf(config, seed), powBits }
+    const { payTo, powNonce } = await mineAddress(miner, terms, puzzleOf(terms, challengeNonce, epoch))
+    return { payTo, powNonce, ...(epoch && { epoch }) }
   }
 
 /** The terms under which this configuration makes addresses. */

@@ -2,8 +2,9 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Clock } from '@svc-zerc20/protocol'
+import { solvedBy } from '../../addresses/address-maker.js'
 import { createAddressMiner } from '../../addresses/miner.js'
-import { parsePuzzle, solvedBy } from '../../addresses/puzzles.js'
+import { parsePuzzle } from '../../addresses/puzzles.js'
 import type { ReadyAddress } from '../../payment/ports.js'
 import type { ReadyTable } from '../../store/postgres/ready-table.js'
 

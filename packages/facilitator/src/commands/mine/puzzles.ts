@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { type Secret, SvcError } from '@svc-zerc20/protocol'
 import { deriveSeed } from '@svc-zerc20/zk'
-import { termsOf } from '../../addresses/address-maker.js'
+import { createPuzzle, termsOf } from '../../addresses/address-maker.js'
 import { epochsOf } from '../../addresses/epochs.js'
-import { createPuzzle, printPuzzle } from '../../addresses/puzzles.js'
+import { printPuzzle } from '../../addresses/puzzles.js'
 import type { Config } from '../../config/config.js'
 import { databaseOf } from '../../store/engine/open-database.js'
 import { openSqlite } from '../../store/engine/sqlite.js'
@@ -31,7 +31,7 @@ export async function printPuzzles(deps: {
     isRead = false
   })
   for (let made = 0; made < count && isRead; made++) {
-    const puzzle = createPuzzle({ terms, random: systemRandom, nowMs: clock.now(), epochAt })
+    const puzzle = createPuzzle({ terms, random: systemRandom, clock, epochAt })
     if (!output.write(`${printPuzzle(puzzle)}\n`)) await once(output, 'drain').catch(() => undefined)
   }
 }

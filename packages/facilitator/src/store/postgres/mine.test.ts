@@ -12,8 +12,8 @@ import {
 // The built file, because worker threads can only load those.
 import { mineAddresses } from '../../../dist/commands/mine/mine.js'
 import { addressOf } from '../../../test/challenges.js'
-import { createAddressMaker } from '../../addresses/address-maker.js'
-import { createPuzzle, parsePuzzle, printPuzzle } from '../../addresses/puzzles.js'
+import { createAddressMaker, createPuzzle } from '../../addresses/address-maker.js'
+import { parsePuzzle, printPuzzle } from '../../addresses/puzzles.js'
 import type { ReadyAddress } from '../../payment/ports.js'
 import { systemRandom } from '../../system.js'
 import { decode } from '../stored.js'
@@ -25,7 +25,7 @@ const terms = { generation: 2, powBits: 4, chainId: 31337, treasury: addressOf(9
 const epochAt = (nowMs: number) => ({ ledger: 'ab'.repeat(16), start: Math.floor(nowMs / 3_600_000) * 3_600 })
 
 describe('a puzzle', () => {
-  const puzzle = createPuzzle({ terms, random: systemRandom, nowMs: 1e12, epochAt })
+  const puzzle = createPuzzle({ terms, random: systemRandom, clock: { now: () => 1e12 }, epochAt })
 
   it('is a line that says the same when it is read, and holds neither the seed nor the treasury', () => {
     const line = printPuzzle(puzzle)
@@ -61,7 +61,7 @@ describe.skipIf(notRun() !== '')(`a miner${notRun()}`, () => {
   const mine = async (puzzles: number, full: number, stopped = new AbortController().signal) => {
     const table = openReadyTable({ url })
     const lines = Array.from({ length: puzzles }, () =>
-      printPuzzle(createPuzzle({ terms, random: systemRandom, nowMs: systemClock.now(), epochAt })),
+      printPuzzle(createPuzzle({ terms, random: systemRandom, clock: systemClock, epochAt })),
     )
     try {
       const input = Readable.from(lines.map((line) => `${line}\n`))
