@@ -5,8 +5,7 @@
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import type { Clock } from '../payment/ports.js'
-import type { Lease, Leases } from '../store/lease.js'
-import { sendLease } from '../store/steps/sender-leases.js'
+import { type Lease, type Leases, sendLease } from '../store/lease.js'
 import type { Log } from '../telemetry/events.js'
 import type { HeldLeases, LeasedSide } from './leased-side.js'
 

@@ -18,12 +18,12 @@ import type {
 } from '../../payment/records.js'
 import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
+import { livingSenders } from '../lease.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, paddedList, type Step, serverNow, sql } from '../sql.js'
-import { livingSenders } from '../steps/sender-leases.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 

@@ -8,8 +8,8 @@ import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf } from '../../.
 import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
 import type { Lease } from '../lease.js'
+import { sendLease } from '../lease.js'
 import { sql } from '../sql.js'
-import { sendLease } from '../steps/sender-leases.js'
 import { type Store, under } from '../store.js'
 import { openPostgres } from './open-postgres.js'
 

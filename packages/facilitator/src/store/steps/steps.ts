@@ -16,14 +16,13 @@ import type {
   SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
-import { leaseLost } from '../lease.js'
+import { leaseLost, livingSenders } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { isCarried } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { isDoubtful } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
-import { livingSenders } from './sender-leases.js'
 import type { StepContext } from './step-context.js'
 
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
