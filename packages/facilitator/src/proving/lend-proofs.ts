@@ -2,6 +2,7 @@
 import type { Clock } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import type { ProofJob, ProofJobs, TakenJob } from '../payment/finalize/proof-jobs.js'
+import { startLoop } from '../payment/loop.js'
 import type { Log } from '../telemetry/events.js'
 import { batchWitness } from './batch-proofs.js'
 import { mintWitness, type Witness, type WitnessSources } from './proofs.js'
@@ -21,20 +22,18 @@ export function startLendingProofs(
     readonly clock: Clock
     readonly report: Log
   },
-): { stop(): Promise<void> } {
+): { stop(): Promise<unknown> } {
   const { jobs, prover, clock, report } = deps
-  const stopping = new AbortController()
-  const { signal } = stopping
 
-  const witnessOf = (job: ProofJob): Promise<Witness> =>
+  const witnessOf = (job: ProofJob, signal: AbortSignal): Promise<Witness> =>
     'batch' in job
       ? batchWitness(deps, job.batch, job.root, signal)
       : mintWitness(deps, job.payment, job.root, signal)
 
-  async function lend({ job, give, giveUp }: TakenJob): Promise<void> {
+  async function lend({ job, give, giveUp }: TakenJob, signal: AbortSignal): Promise<void> {
     const startedAt = clock.now()
     try {
-      const { circuit, input } = await witnessOf(job)
+      const { circuit, input } = await witnessOf(job, signal)
       const { proof } = await prover.prove(circuit, input, { signal })
       await give(proof)
       report({ event: 'proof.lent', ms: clock.now() - startedAt })
@@ -44,23 +43,18 @@ export function startLendingProofs(
     }
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const taken = await jobs
-        .take()
-        .then((job) => job && lend(job).then(() => job))
-        .catch((err) => {
-          if (!signal.aborted) report({ event: 'proof.not_lent', err })
-        })
-      if (!taken) await clock.sleep(limits.proofPollMs, signal)
+  async function round(signal: AbortSignal): Promise<number> {
+    try {
+      const taken = await jobs.take()
+      if (!taken) return limits.proofPollMs
+      await lend(taken, signal)
+      return 0
+    } catch (err) {
+      if (!signal.aborted) report({ event: 'proof.not_lent', err })
+      return limits.proofPollMs
     }
   }
 
-  const ended = Promise.all(Array.from({ length: deps.processes }, run))
-  return {
-    async stop() {
-      stopping.abort()
-      await ended
-    },
-  }
+  const loops = Array.from({ length: deps.processes }, () => startLoop(clock, round))
+  return { stop: () => Promise.all(loops.map((loop) => loop.stop())) }
 }

@@ -4,6 +4,7 @@
  */
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
+import { type Loop, startLoop } from '../payment/loop.js'
 import type { Clock } from '../payment/ports.js'
 import { type Lease, type Leases, sendLease } from '../store/lease.js'
 import type { Log } from '../telemetry/events.js'
@@ -43,7 +44,6 @@ export async function keepLeasedSide(deps: {
   readonly pollMs: number
 }): Promise<LeasedSideKeeper> {
   const { leases, make, clock, log, pollMs } = deps
-  const closing = new AbortController()
   /** The leases that the side of the moment has. */
   let held: Held = {}
   /** The side of the moment was put away, or never begun, because the one after it could not be taken up. */
@@ -102,15 +102,7 @@ export async function keepLeasedSide(deps: {
     })
   }
 
-  async function keep(): Promise<void> {
-    while (!closing.signal.aborted) {
-      await clock.sleep(pollMs, closing.signal)
-      if (closing.signal.aborted) return
-      await look().catch((err) => log({ event: 'work.failed', err }))
-    }
-  }
-
-  let keeping: Promise<void> | undefined
+  let looking: Loop | undefined
   return {
     current: () => side,
     isSending: () => held.send !== undefined,
@@ -118,15 +110,18 @@ export async function keepLeasedSide(deps: {
     start() {
       side.startLoops()
       tell({})
-      if (leases.holder !== undefined) keeping = keep()
+      if (leases.holder === undefined) return
+      looking = startLoop(clock, async () => {
+        await look().catch((err) => log({ event: 'work.failed', err }))
+        return pollMs
+      })
     },
     async drain() {
-      closing.abort()
-      await keeping
+      await looking?.stop()
       await side.drain()
     },
     async close() {
-      closing.abort()
+      void looking?.stop()
       await side.close()
       await Promise.allSettled([held.work?.release(), held.send?.release()])
     },

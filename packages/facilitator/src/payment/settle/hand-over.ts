@@ -1,6 +1,7 @@
 /** Takes up permits that were claimed at daemons which do not send. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
+import { type Loop, startLoop } from '../loop.js'
 import type { Clock } from '../ports.js'
 import type { UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
@@ -19,9 +20,8 @@ export function startHandOver(deps: {
   readonly report: Report
   /** Pause before a claim is taken up again whose burn broke off, or whose sender lived a moment ago. */
   readonly retryMs: number
-}): { stop(): Promise<void> } {
+}): Loop {
   const { ledger, account, burns, examine, news, clock, report } = deps
-  const stopping = new AbortController()
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
   let adoptedAtMs = 0
@@ -66,19 +66,10 @@ export function startHandOver(deps: {
     })
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const seen = news.seen()
-      await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
-      await news.since(seen, stopping.signal)
-    }
-  }
-
-  const ended = run()
-  return {
-    async stop() {
-      stopping.abort()
-      await ended
-    },
-  }
+  return startLoop(clock, async (signal) => {
+    const seen = news.seen()
+    await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
+    await news.since(seen, signal)
+    return 0
+  })
 }
