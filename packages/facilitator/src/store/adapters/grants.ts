@@ -4,27 +4,15 @@ import { limits } from '../../config/limits.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
 import type { Clock } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
-import { type Grantable, grantableIn } from '../steps/hold-steps.js'
+import { grantableIn } from '../steps/hold-steps.js'
+import type { Store } from '../store.js'
 
-/** Keeps callers at other daemons off. */
-export type Holds = {
-  /** The burn that paid, once this daemon holds the grant. */
-  take(nonce: ChallengeNonce, ticketed: boolean): Promise<Grantable | 'held'>
-  end(nonce: ChallengeNonce): Promise<void>
-}
-
-export function createGrants(deps: {
-  readonly find: Ledger['find']
-  readonly presented: Ledger['presented']
-  /** Records that the answers of these payments were written. */
-  readonly use: (nonces: readonly ChallengeNonce[]) => Promise<void>
-  readonly clock: Pick<Clock, 'sleep'>
-  /** Absent where no other daemon can reach the store. */
-  readonly holds: Holds | undefined
-  /** Aborted once nothing can be recorded any more. */
-  readonly closed: AbortSignal
-}): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> {
-  const { find, presented, use, clock, holds, closed } = deps
+/** Where other daemons can reach the store, a hold there keeps their callers off. */
+export function createGrants(
+  { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
+  clock: Pick<Clock, 'sleep'>,
+  { find, presented }: Pick<Ledger, 'find' | 'presented'>,
+): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> {
   /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   /** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
@@ -32,7 +20,7 @@ export function createGrants(deps: {
 
   async function recordUsed(): Promise<void> {
     const nonces = [...unrecorded]
-    await use(nonces)
+    await change('useGrants', nonces, holder)
     for (const each of nonces) unrecorded.delete(each)
   }
 
@@ -52,21 +40,21 @@ export function createGrants(deps: {
       for (const next of line ?? []) next()
     }
     return {
-      isHeld: () => !holds || performance.now() < until,
+      isHeld: () => holder === undefined || performance.now() < until,
       async use() {
         if (!held.has(nonce)) return
         unrecorded.add(nonce)
         letGo()
         await recordUsed().catch((error) => {
           // Another daemon would serve it again once the hold has run out.
-          if (holds) void recordLater()
+          if (holder !== undefined) void recordLater()
           throw error
         })
       },
       async giveBack() {
         if (!held.has(nonce)) return
         try {
-          await holds?.end(nonce)
+          if (holder !== undefined) await change('endHold', nonce, holder)
         } finally {
           letGo()
         }
@@ -74,8 +62,9 @@ export function createGrants(deps: {
     }
   }
 
-  const lookHere = async (nonce: ChallengeNonce, ticketed: boolean): Promise<Grantable> =>
-    grantableIn(await find(nonce), ticketed)
+  /** The burn that paid, once this daemon holds the grant. */
+  const look = async (nonce: ChallengeNonce, ticketed: boolean) =>
+    holder ? change('takeHold', nonce, holder, ticketed) : grantableIn(await find(nonce), ticketed)
 
   /** Holds the grant first and looks then, so that nobody uses it in between. */
   async function take(
@@ -86,7 +75,7 @@ export function createGrants(deps: {
     const grant = hold(nonce)
     const accepted = held?.take(ticketed)
     if (accepted) return { ...grant, accepted }
-    const found = await (holds?.take ?? lookHere)(nonce, ticketed).catch(async (error) => {
+    const found = await look(nonce, ticketed).catch(async (error) => {
       await grant.giveBack()
       throw error
     })

@@ -188,15 +188,9 @@ describe('accept and grant', () => {
 
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
-    const forever = new Promise<void>(() => undefined)
-    const slow = createGrants({
-      find: ledger.find,
-      presented: ledger.presented,
-      use: () => forever,
-      clock: movableClock(),
-      holds: undefined,
-      closed: new AbortController().signal,
-    })
+    const change = () => new Promise<never>(() => undefined)
+    const { closed, leases } = createMemoryStore(movableClock()).store
+    const slow = createGrants({ change, closed, leases }, movableClock(), ledger)
     const grant = await slow.takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     expect((await slow.find(nonce))?.granted).toBe(false)

@@ -29,7 +29,7 @@ import {
   unsignedClaims,
   unsignedNonces,
 } from './flow-questions.js'
-import { createGrants, type Holds } from './grants.js'
+import { createGrants } from './grants.js'
 
 /** Rows that are read in one go from a list without an end. */
 const rowsAtOnce = 256
@@ -115,17 +115,13 @@ export function createStoreLedger({
     finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
     recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
-    ...createGrants({
+    ...createGrants(store, clock, {
       find: async (nonce) => retained(await ask(findPayment(nonce))),
       async presented(payload) {
         const { applied, payment, rows, known } = await ask(presented(payload, isShared))
         if (applied !== undefined) store.remember?.(applied, rows)
         return { ...known, payment: retained(payment) }
       },
-      use: (nonces) => change('useGrants', nonces, store.leases.holder),
-      closed: store.closed,
-      clock,
-      holds: store.leases.holder === undefined ? undefined : holdsOf(store, store.leases.holder),
     }),
 
     feesDue: (terms) => ask(feesDue(terms)),
@@ -141,11 +137,6 @@ export function createStoreLedger({
 }
 
 const outcomeOf = (accepted: StepResult<'accept'>) => (typeof accepted === 'object' ? 'accepted' : accepted)
-
-const holdsOf = ({ change }: Store, holder: string): Holds => ({
-  take: (nonce, ticketed) => change('takeHold', nonce, holder, ticketed),
-  end: (nonce) => change('endHold', nonce, holder),
-})
 
 const askerBytes = 16
 
