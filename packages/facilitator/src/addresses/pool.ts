@@ -130,13 +130,6 @@ export function createAddressPool({
  * Decides when addresses are mined. Mining runs in bursts: at once when few addresses are left, and otherwise when nobody
  * has asked for a while.
  */
-type Refill = {
-  /** A caller asked for an address. */
-  noteAsked(): void
-  /** Starts whatever is due; called after every change of the stock. */
-  start(): void
-}
-
 function createRefill(deps: {
   readonly stock: AddressStock
   readonly commonMax: number
@@ -147,7 +140,7 @@ function createRefill(deps: {
   readonly mineOne: () => Promise<void>
   readonly clock: Sleeper
   readonly closed: AbortSignal
-}): Refill {
+}) {
   const { stock, commonMax, targetSize, threads, mineOne, clock, closed } = deps
   let inFlight = 0
   let isFilling = false
@@ -181,6 +174,7 @@ function createRefill(deps: {
     start()
   }
 
+  /** Starts whatever is due; called after every change of the stock. */
   function start(): void {
     if (closed.aborted) return
     const wanted = targetSize + stock.waiting() - stock.size()
@@ -197,7 +191,7 @@ function createRefill(deps: {
   }
 
   return {
-    noteAsked() {
+    noteAsked(): void {
       asked += 1
     },
     start,

@@ -24,15 +24,6 @@ export type SharedAddresses = {
   release(): Promise<void>
 }
 
-type StockSharing = {
-  /** The first answer. */
-  readonly opened: Promise<void> | undefined
-  addMined(address: ReadyAddress): Promise<void>
-  /** Asks for more at once. */
-  poll(): void
-  close(): Promise<void>
-}
-
 export function shareStock({
   stock,
   shared,
@@ -52,7 +43,7 @@ export function shareStock({
   /** The stock may have changed. */
   readonly onPolled: () => void
   readonly onError: (error: unknown) => void
-}): StockSharing {
+}) {
   let renewedMs = nowMs()
   let polling: Promise<void> | undefined
   let isClosed = false
@@ -96,21 +87,23 @@ export function shareStock({
     if (!isClosed) onPolled()
   }
 
-  const poll = () => {
+  /** Asks for more at once. */
+  const poll = (): void => {
     if (!isClosed) polling ??= pollOnce()
   }
   const timer = setInterval(poll, limits.sharedAddressesPollMs).unref()
   poll()
   return {
+    /** The first answer. */
     opened: polling,
     poll,
-    async addMined(address) {
+    async addMined(address: ReadyAddress): Promise<void> {
       const isHeld = stock.held().length < heldMax + stock.waiting()
       // Others mine as well: each new address is an occasion to hear of theirs.
       stock.setElsewhere(await shared.add(address, isHeld))
       stock.addMined(address, isHeld)
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true
       clearInterval(timer)
       await polling

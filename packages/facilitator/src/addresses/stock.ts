@@ -122,25 +122,15 @@ export function createAddressStock(deps: {
 export type Sleeper = { sleep(ms: number, signal: AbortSignal): Promise<void> }
 
 /** Callers that wait for one item each. Each caller is known by its key. */
-export type WaitLine<Item> = {
-  length(): number
-  /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
-  join(waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined>
-  /**
-   * Gives the item to the caller that is next, and says who that was: the lowest rank, and the first in line among equals.
-   * Undefined when nobody has a rank.
-   */
-  serve(item: Item, rank: (key: string) => number | undefined): string | undefined
-  /** Sends every caller away without an item. */
-  dismiss(): void
-}
+export type WaitLine<Item> = ReturnType<typeof createWaitLine<Item>>
 
-export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
+export function createWaitLine<Item>(clock: Sleeper) {
   type Waiter = { readonly key: string; end(item: Item | undefined): void }
   const waiters = new Set<Waiter>()
   return {
     length: () => waiters.size,
-    join: (waitMs, key, gone) =>
+    /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
+    join: (waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined> =>
       new Promise((resolve) => {
         const left = new AbortController()
         const giveUp = () => waiter.end(undefined)
@@ -158,7 +148,11 @@ export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
         clock.sleep(waitMs, left.signal).then(giveUp, giveUp)
         if (gone?.aborted) giveUp()
       }),
-    serve(item, rank) {
+    /**
+     * Gives the item to the caller that is next, and says who that was: the lowest rank, and the first in line among equals.
+     * Undefined when nobody has a rank.
+     */
+    serve(item: Item, rank: (key: string) => number | undefined): string | undefined {
       const ranks = new Map<string, number | undefined>()
       let first: Waiter | undefined
       let lowest = Number.POSITIVE_INFINITY
@@ -172,7 +166,8 @@ export function createWaitLine<Item>(clock: Sleeper): WaitLine<Item> {
       first?.end(item)
       return first?.key
     },
-    dismiss() {
+    /** Sends every caller away without an item. */
+    dismiss(): void {
       for (const waiter of [...waiters]) waiter.end(undefined)
     },
   }
