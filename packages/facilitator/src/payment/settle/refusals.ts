@@ -7,6 +7,7 @@ import {
   reject,
   type TxHash,
 } from '@svc-zerc20/protocol'
+import { recordFound } from '../found/found-burn.js'
 import type { Ledger } from '../ledger-port.js'
 import type { SettleAnswer } from '../ports.js'
 import type { Challenge } from '../records.js'
@@ -60,9 +61,7 @@ export function createRefusals(deps: {
         const txHash = payload.kind === 'permit' ? undefined : hashIfOnChain(burn, payload)
         return refuse(reject('challenge_expired'), txHash)
       }
-      if ((await ledger.recordLate(challenge, burn.value, 'late')) === 'recorded') {
-        report({ event: 'burn.late', challengeNonce: challenge.nonce, txHash: burn.value.txHash })
-      }
+      await recordFound(deps, challenge, burn.value, 'late')
       return refuse(reject('challenge_expired'), burn.value.txHash)
     },
   }
