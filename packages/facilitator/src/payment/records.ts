@@ -174,6 +174,9 @@ export type AwaitingMint = {
   readonly lateAt?: UnixSeconds
 }
 
+/** What a transaction of ours is for. Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
+export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
+
 /** A signed transaction: after a crash the same bytes are sent again. */
 export type SignedTransaction = {
   readonly txNonce: number

@@ -1,5 +1,6 @@
 /** Every log event and its fields. None contains a secret or a body. */
 import { type EventIn, error, field, info, optional, warn } from '../payment/event-table.js'
+import type { Purpose } from '../payment/records.js'
 import { paymentEvents } from '../payment/report.js'
 
 const err = field<unknown>('the error, with its causes')
@@ -115,7 +116,7 @@ export const logEvents = {
   ),
   'relayer.mined': info('A transaction of the relayer is confirmed. The fields have its cost.', {
     txNonce,
-    purpose: field<'burn' | 'mint' | 'sweep' | 'distribution'>('burn, mint, sweep or distribution'),
+    purpose: field<Purpose>('burn, mint, sweep or distribution'),
     gas: field<bigint>('gas used'),
     wei: field<bigint>('cost of that gas in wei'),
   }),

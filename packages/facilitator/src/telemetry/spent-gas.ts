@@ -1,11 +1,11 @@
 /** Gas costs of the relayer's transactions since the start, by purpose, and in the last 24 hours. */
 
 import type { Clock } from '../payment/ports.js'
+import type { Purpose } from '../payment/records.js'
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'
 
 type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
-type Purpose = Extract<LogEvent, { event: 'relayer.mined' }>['purpose']
 
 const hourMs = 3_600_000
 

@@ -4,20 +4,16 @@ import type { ChainReader } from '../../chain/chain.js'
 import { isBefore } from '../../chain/lens.js'
 import { limits } from '../../config/limits.js'
 import type { ClaimedPermit } from '../../payment/records.js'
-import type { RelayEnd, Relayer } from '../relayer/relayer.js'
-import type { RelayedCall } from '../relayer/slot.js'
+import type { CallOwner, RelayEnd, Relayer } from '../relayer/relayer.js'
 import { encodeBatch, toRejection } from './call.js'
 import type { BurnOutcomes, ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
-
-/** The part of a relayed call that belongs to the owner of its burns. */
-export type BatchOwner = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'>
 
 export function createBatches(deps: {
   chain: Pick<ChainReader, 'viewedAt'>
   trial: BurnTrial
   relayer: Pick<Relayer, 'submit'>
-  ownerOf: (items: readonly ClaimedPermit[]) => BatchOwner
+  ownerOf: (items: readonly ClaimedPermit[]) => CallOwner
   outcomes: Pick<BurnOutcomes, 'inReceipt'>
   token: Address
   helper: Address

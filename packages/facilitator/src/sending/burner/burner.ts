@@ -7,8 +7,8 @@ import type { Ledger } from '../../payment/ledger-port.js'
 import type { Burner, BurnOutcome, Clock } from '../../payment/ports.js'
 import type { ClaimedPermit, SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
-import type { RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'
-import { type BatchOwner, createBatches } from './batch.js'
+import type { CallOwner, RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'
+import { createBatches } from './batch.js'
 import { createBurnOutcomes, type ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
@@ -39,7 +39,7 @@ export function createBurner(deps: BurnerDeps): Burner {
     gather: () => clock.sleep(limits.batchGatherMs),
   })
 
-  function ownerOf(items: readonly ClaimedPermit[]): BatchOwner {
+  function ownerOf(items: readonly ClaimedPermit[]): CallOwner {
     return { purpose: 'burn', recordSigned: recordFor(items, deps), onReorged: reorgedFor(items) }
   }
 

@@ -2,25 +2,17 @@
  * The account that sends mints: the minter when it has a key, and the relayer otherwise. Mints that an earlier run signed
  * go on from the account that signed them, so a key that is set, changed or removed meanwhile loses nothing.
  */
-import type { Address } from '@svc-zerc20/protocol'
 import type { Relayer } from './relayer.js'
 
-export type MintSender = {
-  /** New mints come from here. The verifier keeps the counts of batch mints by this address. */
-  readonly address: Address
-  readonly submit: Relayer['submit']
-  /** A mint that a lost key signed ends as displaced: the same payment is proved again and sent from `address`. */
-  readonly resume: Relayer['resume']
-}
-
-type Account = Pick<Relayer, 'address' | 'submit' | 'resume'>
+/** New mints come from its address, by which the verifier keeps the counts of batch mints. */
+export type MintSender = Pick<Relayer, 'address' | 'submit' | 'resume'>
 
 export function createMintSender({
   relayer,
   minter,
 }: {
-  readonly relayer: Account
-  readonly minter: Account | undefined
+  readonly relayer: MintSender
+  readonly minter: MintSender | undefined
 }): MintSender {
   const { address, submit } = minter ?? relayer
   return {
@@ -30,6 +22,7 @@ export function createMintSender({
       // The record of a transaction names the account, unless the relayer is the only one.
       const from = earlier.forms.at(-1)?.from ?? relayer.address
       const sender = [relayer, minter].find((account) => account?.address === from)
+      // One that a lost key signed is proved again and sent from `address`.
       return sender ? sender.resume(earlier) : { kind: 'displaced', why: 'foreign' }
     },
   }

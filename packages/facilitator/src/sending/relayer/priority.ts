@@ -4,7 +4,7 @@
  * waits for no more than those few.
  */
 import { SvcError } from '@svc-zerc20/protocol'
-import type { Purpose } from './slot.js'
+import type { Purpose } from '../../payment/records.js'
 
 export type Priority = ReturnType<typeof createPriority>
 

@@ -9,19 +9,19 @@ import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-ze
 import { type Address, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { Clock } from '../../payment/ports.js'
-import type { SignedTransaction } from '../../payment/records.js'
+import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { createBroadcast } from './broadcast.js'
 import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
 import { createRhythm } from './rhythm.js'
-import { openSlot, type Purpose, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
+import { type CallOwner, openSlot, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
 import { countTransactions, createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
 
-export type { Purpose, RelayEnd, RelayedCall, Reorg } from './slot.js'
+export type { CallOwner, RelayEnd, RelayedCall, Reorg } from './slot.js'
 
 export type Relayer = {
   readonly address: Address
@@ -47,7 +47,7 @@ export type Relayer = {
   close(): Promise<void>
 }
 
-export type EarlierTransaction = Pick<RelayedCall, 'purpose' | 'recordSigned' | 'onReorged'> & {
+export type EarlierTransaction = CallOwner & {
   /** Oldest first. */
   readonly forms: readonly SignedTransaction[]
 }

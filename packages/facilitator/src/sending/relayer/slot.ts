@@ -5,17 +5,12 @@ import type { GasPrice, Receipt } from '@svc-zerc20/evm'
 import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
-import type { SignedTransaction } from '../../payment/records.js'
+import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import type { Asked, Head, RelayView } from './view.js'
 
-/** Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
-export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
-
-export type RelayedCall = {
+/** Whose transaction it is, and what its owner hears of it. */
+export type CallOwner = {
   readonly purpose: Purpose
-  readonly to: Address
-  readonly data: Hex
-  readonly gas: bigint
   /** Awaited after signing and before anyone can see the transaction; again for each replacement. */
   readonly recordSigned: (transaction: SignedTransaction) => Promise<void>
   /**
@@ -24,6 +19,8 @@ export type RelayedCall = {
    */
   readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
 }
+
+export type RelayedCall = CallOwner & { readonly to: Address; readonly data: Hex; readonly gas: bigint }
 
 export type Reorg = 'gone' | 'moved'
 

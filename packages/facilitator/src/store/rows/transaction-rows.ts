@@ -4,11 +4,9 @@
  * nothing any more is forgotten.
  */
 import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
-import type { SignedTransaction } from '../../payment/records.js'
+import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import { hexOf, key, list, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
-
-export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
 
 export type Slot = {
   readonly name: string
