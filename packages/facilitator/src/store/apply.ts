@@ -7,15 +7,7 @@ import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/pro
 import type { Burn, DoneSweep, Payment, SignedTransaction, Sweep } from '../payment/records.js'
 import type { EventName, EventNamed, LedgerEvent } from './events.js'
 import { fold, type PaymentEvent } from './fold-payment.js'
-import {
-  type Leaves,
-  withAccepted,
-  withFee,
-  withLate,
-  withMint,
-  withMoved,
-  withoutAccepted,
-} from './leaves.js'
+import { type Leaves, withFee, withLate, withMint, withMoved, withoutAccepted } from './leaves.js'
 import type { PaymentRow } from './rows/payment-rows.js'
 import type { Rows } from './rows/rows.js'
 import {
@@ -63,11 +55,9 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     if (payload.kind === 'permit') {
       yield sql`INSERT INTO permit (nonce, record) VALUES (${key(nonce)}, ${encode({ payload })})`
     }
-    return (yield* change(nonce, event, applied)).id
+    return yield* changePayment(event, applied)
   },
-  *claim_adopted(event, applied) {
-    return (yield* change(event.challengeNonce, event, applied)).id
-  },
+  claim_adopted: changePayment,
   *burn_signed(event, applied) {
     const carried: ChallengeNonce[] = []
     for (const nonce of event.challengeNonces) {
@@ -92,7 +82,7 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     const { id, payment } = yield* change(nonce, event, applied)
     const leaf = { challenge: payment.challenge, burn, at: applied.at }
     yield* applied.rows.addFee(payment.challenge.fee?.amount ?? 0n)
-    yield* changeLeaves(nonce, (leaves) => withAccepted(leaves, leaf), applied, id)
+    yield* changeLeaves(nonce, (leaves) => ({ ...leaves, accepted: leaf }), applied, id)
     yield* keepBytes(payment, burn, applied.keep)
     return id
   },
@@ -127,21 +117,15 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     yield* changeLeaves(nonce, (leaves) => withLate(leaves, { challenge, burn, reason, at }), applied, id)
     return id
   },
-  *burn_unmatched(event, applied) {
-    return (yield* change(event.challengeNonce, event, applied)).id
-  },
+  burn_unmatched: changePayment,
   *transfer_counted({ challengeNonce, payTo, leafIndex, beside }, { rows }) {
     yield sql`
       INSERT INTO counted (leaf, pay_to, beside) VALUES (${Number(leafIndex)}, ${key(payTo)}, ${beside})
       ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, beside = excluded.beside`
     return (yield* rows.payment(challengeNonce))?.id
   },
-  *grant_used(event, applied) {
-    return (yield* change(event.challengeNonce, event, applied)).id
-  },
-  *payment_disclosed(event, applied) {
-    return (yield* change(event.challengeNonce, event, applied)).id
-  },
+  grant_used: changePayment,
+  payment_disclosed: changePayment,
   sweep_signed: signSweep,
   sweep_ended: endSweep,
   *sweep_found({ event: _, challengeNonces, ...done }, applied) {
@@ -177,6 +161,14 @@ export function* apply(event: LedgerEvent, seq: number, applied: Applied, text =
   yield sql`
     INSERT INTO event (seq, at, kind, payment, record)
     VALUES (${seq}, ${applied.at}, ${event.event}, ${payment ?? null}, ${text})`
+}
+
+/** For an event that changes its payment and nothing else. */
+function* changePayment(
+  event: Exclude<PaymentEvent, EventNamed<'burn_signed' | 'burn_late'>>,
+  applied: Applied,
+): Step<number> {
+  return (yield* change(event.challengeNonce, event, applied)).id
 }
 
 /** The payment after the event. */
@@ -242,15 +234,8 @@ function* endSweep(event: EventNamed<'sweep_ended'>, applied: Applied): Step<und
   for (const nonce of challengeNonces) {
     yield* changeLeaves(nonce, (leaves) => withFee(leaves, isDone ? 'swept' : undefined), applied)
   }
-  if (isDone)
-    yield* addSweep({
-      recipient,
-      amount,
-      payments: challengeNonces.length,
-      txHash,
-      blockNumber,
-      at: applied.at,
-    })
+  const payments = challengeNonces.length
+  if (isDone) yield* addSweep({ recipient, amount, payments, txHash, blockNumber, at: applied.at })
 }
 
 function* addSweep(done: DoneSweep): Step<void> {

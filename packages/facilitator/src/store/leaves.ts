@@ -34,8 +34,6 @@ export function awaitedIn({ accepted, late }: Leaves): Leaf | undefined {
   return isWorthIt && !late.finalized ? late : undefined
 }
 
-export const withAccepted = (leaves: Leaves, accepted: Leaf): Leaves => ({ ...leaves, accepted })
-
 /** A reorg took the accepted burn away. */
 export function withoutAccepted({ accepted: _, ...rest }: Leaves): Leaves {
   return rest
@@ -55,9 +53,8 @@ export function withMoved(leaves: Leaves, of: 'accepted' | 'late', burn: Burn): 
 /** Nothing changes when a larger burn took the place of the one that was minted. */
 export function withMint(leaves: Leaves, finalized: Finalized, burned: BaseUnits): Leaves {
   const awaited = awaitedIn(leaves)
-  return awaited && awaited.burn.value <= burned
-    ? replace(leaves, awaited, { ...awaited, finalized })
-    : leaves
+  if (!awaited || awaited.burn.value > burned) return leaves
+  return { ...leaves, [awaited === leaves.accepted ? 'accepted' : 'late']: { ...awaited, finalized } }
 }
 
 /** The fee goes into a sweep (`sweeping`), is swept, or, without a state, is due again. */
@@ -65,10 +62,6 @@ export function withFee(leaves: Leaves, fee: Leaf['fee'] | undefined): Leaves {
   if (!leaves.accepted) return leaves
   const { fee: _, ...accepted } = leaves.accepted
   return { ...leaves, accepted: { ...accepted, ...(fee && { fee }) } }
-}
-
-function replace(leaves: Leaves, leaf: Leaf, next: Leaf): Leaves {
-  return leaf === leaves.accepted ? { ...leaves, accepted: next } : { ...leaves, late: next }
 }
 
 /** The fee that a sweep may take now. */
