@@ -2,10 +2,11 @@
  * A backup: one file with the whole ledger, also while the daemon runs. What must not be restored is not in it: ready
  * addresses, which may have been handed out since. The copy knows that it is one.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
 import { databaseOf, makePrivate } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
+import { syncPath } from './journal/file.js'
 import { sql } from './sql.js'
 
 /** Throws `SvcError('ledger_unusable')` when there is nothing to copy, or the copy exists. */
@@ -40,17 +41,8 @@ function copyAsBackup(source: Connection, file: string): { readonly events: numb
     return { events: ledger?.applied }
   } finally {
     copy.close()
-    sync(unfinished)
+    syncPath(unfinished)
     renameSync(unfinished, file)
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r+')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

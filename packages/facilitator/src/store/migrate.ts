@@ -3,6 +3,7 @@
  * that it lacks, so there is one way to each version.
  */
 import { SvcError } from '@svc-zerc20/protocol'
+import { systemRandom } from '../system.js'
 import type { Dialect } from './schema.js'
 import { first, type Step, sql } from './sql.js'
 import { unitsColumn } from './units.js'
@@ -37,6 +38,9 @@ const newer = (version: number, known: readonly Migration[]) =>
 export function assertMayWrite(writersFrom: number, known: readonly Migration[]): void {
   if (writersFrom > versionBehind(known)) throw newer(writersFrom, known)
 }
+
+/** An id that no other ledger has. */
+export const newId = (): string => Buffer.from(systemRandom.bytes(16)).toString('hex')
 
 /** Makes the tables and an empty ledger of version 1. */
 export function* create({ tables, inTypes }: Dialect, id: string): Step<void> {

@@ -54,7 +54,7 @@ export type OpenLedger = {
   close(): Promise<void>
 }
 
-export type OpenLedgerDeps = {
+export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   /** A path, or `none`. */
   readonly journal: string
   /** A PostgreSQL server instead of a journal. */
@@ -63,11 +63,7 @@ export type OpenLedgerDeps = {
   readonly callerSecret?: Uint8Array | undefined
   readonly binding: Pick<Binding, 'chainId' | 'token' | 'helper'> & { readonly seed: string }
   readonly clock: Clock
-  readonly openMax: number
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
-  readonly expiredRetentionSeconds: number
-  readonly unmatchedMax: StepSettings['unmatchedMax']
-  readonly foundPerAddressMax: number
   readonly keepSigned: KeepSigned
   /** A ledger with a journal runs in a thread of its own. */
   readonly isThreaded: boolean

@@ -5,7 +5,6 @@
 import { closeSync, existsSync, openSync, renameSync } from 'node:fs'
 import { SvcError, unixSeconds } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
-import { systemRandom } from '../../system.js'
 import { apply, isEvent, type KeepSigned } from '../apply.js'
 import type { LedgerEvent } from '../events.js'
 import type { GroupSettings } from '../group.js'
@@ -13,7 +12,7 @@ import { type JournalFile, openJournalFile } from '../journal/file.js'
 import { type JournalHead, type JournalLine, writeLine } from '../journal/line.js'
 import { old, readMark } from '../journal/mark.js'
 import { type ReadReport, readLines } from '../journal/read.js'
-import { create, lackedBy, type Migration, migrate, migrations } from '../migrate.js'
+import { create, lackedBy, type Migration, migrate, migrations, newId } from '../migrate.js'
 import { assertHere, isElsewhere } from '../move/moved.js'
 import { createRows } from '../rows/rows.js'
 import { sqlite } from '../schema.js'
@@ -35,9 +34,6 @@ export type OpenDatabase = {
   close(): void
 }
 
-const idBytes = 16
-const newId = () => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
-
 export const databaseOf = (journal: string): string => `${journal}.db`
 
 /** A ledger that nothing outlives. */
@@ -45,19 +41,9 @@ export function openInMemory(): OpenDatabase {
   const connection = openSqlite(':memory:')
   const id = newId()
   connection.run(prepare(connection, id))
-  let position: Position = { applied: 0, crc: '', base: 0 }
-  return {
-    id,
-    connection,
-    position: () => position,
-    moveTo(next) {
-      position = { ...position, ...next }
-    },
-    tidy: () => undefined,
-    report: { lines: 0, bytes: 0, tornBytes: 0 },
-    isCopy: false,
-    close: connection.close,
-  }
+  const report = { lines: 0, bytes: 0, tornBytes: 0 }
+  const limits = { journalBytesMax: 0 }
+  return opened(id, { connection, report, limits, isCopy: false }, { applied: 0, crc: '', base: 0 })
 }
 
 /**
@@ -291,30 +277,22 @@ export type TidyLimits = {
 
 function opened(
   id: string,
-  parts: {
-    readonly connection: Connection
-    readonly journal: JournalFile
-    readonly report: ReadReport
-    readonly limits: TidyLimits
-    readonly isCopy: boolean
-  },
+  parts: Pick<OpenDatabase, 'connection' | 'journal' | 'report' | 'isCopy'> & { readonly limits: TidyLimits },
   from: Position,
 ): OpenDatabase {
-  const { connection, journal, report, limits, isCopy } = parts
+  const { limits, ...rest } = parts
+  const { connection, journal } = rest
   let position = from
 
   return {
+    ...rest,
     id,
-    connection,
-    journal,
-    report,
-    isCopy,
     position: () => position,
     moveTo(next) {
       position = { ...position, ...next }
     },
     tidy() {
-      if (journal.bytes() <= limits.journalBytesMax) return
+      if (!journal || journal.bytes() <= limits.journalBytesMax) return
       // All of the database is on the disk, unless a reader is in the way.
       const [checkpoint] = connection.query({ text: 'PRAGMA wal_checkpoint(TRUNCATE)', values: [] })
       if (checkpoint?.busy !== 0) return
@@ -324,7 +302,7 @@ function opened(
       position = { ...position, base }
     },
     close() {
-      journal.close()
+      journal?.close()
       connection.close()
     },
   }

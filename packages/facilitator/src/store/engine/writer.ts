@@ -11,12 +11,6 @@ import { createRows } from '../rows/rows.js'
 import { sql } from '../sql.js'
 import type { Connection } from './sqlite.js'
 
-export type Writer = {
-  run(requests: readonly Request[]): readonly Reply[]
-  /** The number of the newest event. */
-  applied(): number
-}
-
 /** The place that database and journal have reached together. */
 export type Position = {
   /** The number of the newest event, and the checksum of its line. */
@@ -34,7 +28,7 @@ export function createWriter(deps: {
   readonly settings: GroupSettings
   readonly onCommitted: (position: Pick<Position, 'applied' | 'crc'>) => void
   readonly onFailure: (err: unknown) => void
-}): Writer {
+}): { run(requests: readonly Request[]): readonly Reply[] } {
   const { connection, journal, settings } = deps
   const rows = createRows()
 
@@ -95,5 +89,5 @@ export function createWriter(deps: {
     }
   }
 
-  return { run, applied: () => deps.position().applied }
+  return { run }
 }

@@ -56,7 +56,7 @@ export function openJournalFile(path: string, bytes: number): JournalFile {
 
   function keepName(): void {
     if (isNamed) return
-    syncFolder(dirname(path))
+    syncPath(dirname(path))
     isNamed = true
   }
 
@@ -115,12 +115,13 @@ function writeAll(file: number, content: Buffer, position: number): void {
   }
 }
 
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
+/** Brings a file, or the names in a folder, to the disk. */
+export function syncPath(path: string): void {
+  const file = openSync(path, 'r')
   try {
-    fsyncSync(folder)
+    fsyncSync(file)
   } finally {
-    closeSync(folder)
+    closeSync(file)
   }
 }
 

@@ -2,7 +2,7 @@
  * Requests a minute, counted for all daemons in one table. What arrives while a statement is under way travels with the next
  * one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
  */
-import { createHmac } from 'node:crypto'
+import { createAskers } from '../adapters/ledger.js'
 import type { Counted, SharedCounts } from '../adapters/shared.js'
 import { type Query, serverNow, sql } from '../sql.js'
 import type { Send } from './client.js'
@@ -12,7 +12,6 @@ const minuteMs = 60_000
 const restMs = 1_000
 /** Keys of one statement. */
 const keysMax = 500
-const whoBytes = 16
 
 /** Those who wait for their count, by the hash of their key. */
 type Waiting = Map<string, ((counted: Counted | undefined) => void)[]>
@@ -34,11 +33,7 @@ export function createCounts({
   let isAway = false
   let sweptMs = Number.NEGATIVE_INFINITY
 
-  const whoOf = (key: string): string =>
-    createHmac('sha256', secret)
-      .update(key)
-      .digest('hex')
-      .slice(0, 2 * whoBytes)
+  const whoOf = createAskers(secret)
 
   /** Everybody who waits goes on without an answer. */
   function giveUp(sent: Waiting): void {

@@ -1,14 +1,12 @@
 /** The tables of a PostgreSQL database: made where they are missing and migrated where they are old, by one at a time. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { systemRandom } from '../../system.js'
-import { create, lackedBy, type Migration, migrate } from '../migrate.js'
+import { create, lackedBy, type Migration, migrate, newId } from '../migrate.js'
 import { assertHere, isElsewhere } from '../move/moved.js'
 import { postgres } from '../schema.js'
 import { sql } from '../sql.js'
 import { type Client, connect, type Database, long, runStep, type Send } from './client.js'
 import { commit, inTransaction } from './transaction.js'
 
-const idBytes = 16
 /** Any number that other programs of this database do not take. */
 const schemaLock = 0x5c20_7302
 
@@ -41,8 +39,6 @@ export async function prepareSchema(database: Database): Promise<readonly Migrat
   })
   return done.finally(client.close)
 }
-
-const newId = () => Buffer.from(systemRandom.bytes(idBytes)).toString('hex')
 
 /** The version of the tables; undefined when there are none. */
 export async function versionIn(send: Send): Promise<number | undefined> {
