@@ -158,14 +158,14 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
     expect(spent).toEqual(paidOnce)
   })
 
-  it('binds its ticket to the path, whatever the address says', async () => {
+  it('binds its answer key to the path, whatever the address says', async () => {
     await open('/story/one;path=/;max-age=999999')
     await pay()
     await page.waitForFunction(() => document.title === 'Bought page, running')
-    const [ticket, ...others] = await page.context().cookies(page.url())
+    const [answerKey, ...others] = await page.context().cookies(page.url())
     expect(others).toEqual([])
-    expect(ticket).toMatchObject({ name: 'svc-paid', path: '/story/', sameSite: 'Strict' })
-    expect(Number(ticket?.expires)).toBeLessThan(Date.now() / 1000 + 601)
+    expect(answerKey).toMatchObject({ name: 'svc-paid', path: '/story/', sameSite: 'Strict' })
+    expect(Number(answerKey?.expires)).toBeLessThan(Date.now() / 1000 + 601)
     expect(await page.context().cookies(`${shop.url}/page`)).toEqual([])
   })
 
@@ -207,7 +207,7 @@ describe.skipIf(notRun !== '')(`the paywall in a browser${notRun}`, () => {
     expect((await download).suggestedFilename()).toMatch(/^table-page/)
   })
 
-  it('shows a ticket to nobody who made it up', async () => {
+  it('opens nothing to whoever made an answer key up', async () => {
     const cookie = `svc-paid=${'A'.repeat(43)}`
     expect((await fetch(`${shop.url}/page`, { headers: { cookie } })).status).toBe(402)
   })

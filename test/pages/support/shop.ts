@@ -40,7 +40,7 @@ export async function openPageShop({ proxy, token }: Interop, look: PaywallLook 
   sell('/file', (_, response) => response.attachment('weather.csv').send('hour,degrees\n12,21\n'))
   sell('/moved', (_, response) => response.redirect('/free'))
   sell('/hostile', (_, response) => response.json({ [hostile]: hostile }), hostile)
-  // The official route table, which knows neither tickets nor our words.
+  // The official route table, which knows neither answer keys nor our words.
   const server = new x402ResourceServer(svc.facilitatorClient).register(network, svc)
   const accepts = svc.accept({ price: '10000' })
   const table = { '/table': { accepts, description: 'By the table' }, '/table-page': { accepts } }

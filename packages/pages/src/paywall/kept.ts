@@ -13,7 +13,7 @@ export type Kept = {
 
 const keptMs = 600_000
 const key = `svc-zerc20 ${location.pathname}${location.search}`
-const ticket = 'svc-paid'
+const answerKeyCookie = 'svc-paid'
 
 /** Only in memory where a browser forbids storage. */
 let inMemory: Kept | undefined
@@ -42,7 +42,7 @@ export function forget(): void {
   try {
     sessionStorage.removeItem(key)
   } catch {}
-  setTicket('', 0)
+  setAnswerKey('', 0)
 }
 
 /** Lets other tabs pay. */
@@ -76,7 +76,7 @@ export async function canOpen({ header }: Kept): Promise<boolean> {
   try {
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(header))
     const name = btoa(String.fromCharCode(...new Uint8Array(digest)))
-    setTicket(
+    setAnswerKey(
       name.replace(/[+/=]/g, (char) => ({ '+': '-', '/': '_' })[char] ?? ''),
       keptMs / 1000,
     )
@@ -84,15 +84,15 @@ export async function canOpen({ header }: Kept): Promise<boolean> {
     await tried.body?.cancel()
     if (tried.ok || tried.type === 'opaqueredirect') return true
   } catch {}
-  setTicket('', 0)
+  setAnswerKey('', 0)
   return false
 }
 
 /** A semicolon would end the path, and the rest of the address would be read as attributes of the cookie. */
-const ticketPath = location.pathname.replace(/[^/]*;.*/, '')
+const answerPath = location.pathname.replace(/[^/]*;.*/, '')
 
-function setTicket(value: string, seconds: number): void {
+function setAnswerKey(value: string, seconds: number): void {
   const secure = location.protocol === 'https:' ? '; secure' : ''
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is not in every browser
-  document.cookie = `${ticket}=${value}; path=${ticketPath}; max-age=${seconds}; samesite=strict${secure}`
+  document.cookie = `${answerKeyCookie}=${value}; path=${answerPath}; max-age=${seconds}; samesite=strict${secure}`
 }

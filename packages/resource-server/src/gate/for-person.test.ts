@@ -46,7 +46,7 @@ const openNext: Open = async (options = {}) => {
 }
 
 const person = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'user-agent': 'Mozilla/5.0' }
-const ticketOf = (payment: string) => ({
+const answerKeyOf = (payment: string) => ({
   cookie: `a=b; svc-paid=${createHash('sha256').update(payment).digest('base64url')}; c=d`,
 })
 
@@ -95,26 +95,26 @@ describe.each<[string, Open]>([
     expect(own.status).toBe(402)
   })
 
-  it('a ticket opens what was bought, for its own address alone, and buys nothing', async () => {
+  it('an answer key opens what was bought, for its own address alone, and buys nothing', async () => {
     const ask = await open()
     const told = required(await ask())
     const payment = Headers.encode(paymentFor(offerOf(told)))
-    const before = await ask({ ...person, ...ticketOf(payment) })
+    const before = await ask({ ...person, ...answerKeyOf(payment) })
     expect(before.status).toBe(402)
     expect(facilitator.counts()).toMatchObject({ verify: 0, settle: 0 })
 
     const bought = await (await ask(paying(payment).headers)).json()
     facilitator.forget()
-    const again = await ask({ ...person, ...ticketOf(payment) })
+    const again = await ask({ ...person, ...answerKeyOf(payment) })
     expect(again.status).toBe(200)
     expect(again.headers.get('cache-control')).toBe('no-store')
     expect(await again.json()).toEqual(bought)
-    expect((await ask({ ...person, ...ticketOf(payment) }, '/get?other')).status).toBe(402)
-    expect((await ask({ ...person, ...ticketOf('another payment') })).status).toBe(402)
+    expect((await ask({ ...person, ...answerKeyOf(payment) }, '/get?other')).status).toBe(402)
+    expect((await ask({ ...person, ...answerKeyOf('another payment') })).status).toBe(402)
     expect(facilitator.counts()).toMatchObject({ verify: 0, settle: 0 })
   })
 
-  it('a made-up ticket is counted, and its form is checked before a store sees it', async () => {
+  it('a made-up answer key is counted, and its form is checked before a store sees it', async () => {
     const keys: string[] = []
     const answers = {
       get: async (key: string) => void keys.push(key) as undefined,

@@ -8,7 +8,7 @@ import { type Terms, toTerms } from '../offers/terms.js'
 import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
-import { createServed, type Presentation, type ServedAnswer, ticketIn, unkept } from '../served/served.js'
+import { answerKeyIn, createServed, type Presentation, type ServedAnswer, unkept } from '../served/served.js'
 import { clientKey, createClientCounts } from '../visits/client-limits.js'
 import type { Visit } from '../visits/visit.js'
 import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
@@ -104,11 +104,11 @@ export function createGate<Request>(
     const key = clientKey(name)
     const { method, path, target } = arrival
     const payment = arrival.header(Headers.paymentSignature)
-    const ticket = payment === undefined ? ticketIn(arrival.header('cookie')) : undefined
-    if (ticket !== undefined) {
-      // Anybody can make up a ticket, so asking the store for one is counted.
+    const answerKey = payment === undefined ? answerKeyIn(arrival.header('cookie')) : undefined
+    if (answerKey !== undefined) {
+      // Anybody can make up an answer key, so asking the store for one is counted.
       counts.takeUnsealed(key)
-      const kept = await served.find(ticket, `${method} ${target}`)
+      const kept = await served.find(answerKey, `${method} ${target}`)
       if (kept !== undefined) return { kept }
     }
     const visit = visitOf(key, arrival)

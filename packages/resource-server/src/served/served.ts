@@ -43,15 +43,15 @@ export type Begun =
 
 export type Served = {
   begin(presented: PresentedText): Promise<Begun>
-  /** The answer that is kept for this resource under a ticket. It is only shown again: a ticket pays for nothing. */
-  find(ticket: string, resource: string): Promise<ServedAnswer | undefined>
+  /** The answer that is kept for this resource under a key. It is only shown again: the key pays for nothing. */
+  find(answerKey: string, resource: string): Promise<ServedAnswer | undefined>
 }
 
-/** A ticket is the key of a kept answer. The paywall's page puts it into a cookie, so that the browser can open it. */
-const ticketPattern = /(?:^|;\s*)svc-paid=([A-Za-z0-9_-]{43})\s*(?:;|$)/
+/** An answer key names a kept answer. The paywall's page puts it into a cookie, so that the browser can open it. */
+const answerKeyPattern = /(?:^|;\s*)svc-paid=([A-Za-z0-9_-]{43})\s*(?:;|$)/
 
-export const ticketIn = (cookies: string | undefined): string | undefined =>
-  ticketPattern.exec(cookies ?? '')?.[1]
+export const answerKeyIn = (cookies: string | undefined): string | undefined =>
+  answerKeyPattern.exec(cookies ?? '')?.[1]
 
 type Held = { readonly ended: Promise<void>; endsAtMs: number }
 
@@ -103,8 +103,8 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
   }
 
   return {
-    async find(ticket, resource) {
-      const kept = await store?.get(ticket)
+    async find(answerKey, resource) {
+      const kept = await store?.get(answerKey)
       const answer = kept && decode(kept, resource)
       return answer && uncached(answer)
     },
