@@ -34,22 +34,16 @@ export const reasons = {
     help: 'The identity token has another form than the tokens of this facilitator.',
   },
   token_algorithm: { retry: 'never', status: 401, help: 'The identity token is not signed with HS256.' },
-  token_key: {
+  token_signature: {
     retry: 'never',
     status: 401,
-    help: 'The secret of the identity token is unknown here, or was replaced; get a new token.',
+    help: 'The signature of the identity token is wrong, or its secret was replaced; get a new token.',
   },
-  token_signature: { retry: 'never', status: 401, help: 'The signature of the identity token is wrong.' },
   token_issuer: { retry: 'never', status: 401, help: 'Another facilitator issued the identity token.' },
   token_audience: {
     retry: 'never',
     status: 401,
     help: 'The identity token is not for this facilitator alone.',
-  },
-  token_lifetime: {
-    retry: 'never',
-    status: 401,
-    help: 'The identity token is good for longer than 15 minutes, or for no time.',
   },
   token_not_yet_valid: {
     retry: 'never',

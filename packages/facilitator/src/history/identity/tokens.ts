@@ -1,18 +1,24 @@
 /** Identity tokens: JWTs that live for 15 minutes, signed by HMAC-SHA-256 with the identity secret and nothing else. */
-import { createHmac } from 'node:crypto'
 import {
   accept,
   type Clock,
+  type ReasonCode,
   type Result,
   reject,
-  type Secret,
   type UnixSeconds,
   unixSeconds,
 } from '@svc-zerc20/protocol'
-import { compactVerify, errors, SignJWT } from 'jose'
-import type { HistorySettings, ParticipantRole } from '../../config/secrets/history.js'
-import { judgeClaims, type Participant, tokenSeconds } from './token-claims.js'
-import { readToken, tokenType } from './token-form.js'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { type HistorySettings, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
+
+/** A participant that has shown a good token. */
+export type Participant = {
+  readonly role: ParticipantRole
+  readonly tenant: string
+  readonly actor: string
+  /** The end of the token. */
+  readonly expiresAt: UnixSeconds
+}
 
 /** A token that was just made. */
 export type IssuedToken = Pick<Participant, 'role' | 'expiresAt'> & { readonly token: string }
@@ -27,8 +33,14 @@ export type Tokens = {
 }
 
 const algorithm = 'HS256'
+/** Says what a token is for, so that no other token under the same secret can pass for one (RFC 8725, 3.11). */
+const tokenType = 'history+jwt'
+const tokenSeconds = 900
 const tokenIdBytes = 16
-const keyIdCharacters = 11
+/** Our tokens have under 700 characters with names of usual length. */
+const tokenCharactersMax = 4_096
+/** How far the clock of the machine that made a token may be ahead of ours. */
+const clockSkewSeconds = 5
 
 export function createTokens(deps: {
   readonly settings: Pick<HistorySettings, 'identitySecret' | 'participants'>
@@ -37,16 +49,51 @@ export function createTokens(deps: {
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
 }): Tokens {
-  const { settings, url, clock } = deps
-  const { id, key } = keyOf(settings.identitySecret)
+  const { url, clock } = deps
+  const { identitySecret, participants } = deps.settings
+  const key = Buffer.from(identitySecret.reveal(), 'utf8')
+
+  /** The claims of a token of ours that is good now. */
+  async function verify(token: string): Promise<Result<JWTPayload>> {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: [algorithm],
+        typ: tokenType,
+        issuer: url,
+        audience: url,
+        requiredClaims: ['exp'],
+        // Whatever end a token claims: nothing takes it back before its end.
+        maxTokenAge: tokenSeconds,
+        clockTolerance: clockSkewSeconds,
+        currentDate: new Date(clock.now()),
+      })
+      return accept(payload)
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return reject(reasonOf(error))
+      throw error
+    }
+  }
+
+  /** Only a holder of the secret gets as far as this, so a stranger learns nothing from the reasons. */
+  function judgeClaims({ aud, iat = 0, exp = 0, ...claims }: JWTPayload): Result<Participant> {
+    // A list is refused even with us in it: each of the others could use the token here.
+    if (aud !== url) return reject('token_audience')
+    const expiresAt = Math.floor(Math.min(exp, iat + tokenSeconds)) as UnixSeconds
+    if (unixSeconds(clock) >= expiresAt) return reject('token_expired')
+    const role = participantRoles.find((name) => name === claims.role)
+    if (role === undefined) return reject('token_role')
+    const { tenant, actor } = participants[role]
+    if (claims.tenant !== tenant) return reject('token_tenant')
+    return claims.sub === actor ? accept({ role, tenant, actor, expiresAt }) : reject('token_actor')
+  }
 
   return {
     async issue(role) {
-      const { tenant, actor } = settings.participants[role]
+      const { tenant, actor } = participants[role]
       const issuedAt = unixSeconds(clock)
       const expiresAt = (issuedAt + tokenSeconds) as UnixSeconds
       const token = await new SignJWT({ tenant, role })
-        .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: id })
+        .setProtectedHeader({ alg: algorithm, typ: tokenType })
         .setIssuer(url)
         .setAudience(url)
         .setSubject(actor)
@@ -60,21 +107,10 @@ export function createTokens(deps: {
     async read(authorization) {
       const bearer = bearerOf(authorization)
       if (!bearer.ok) return bearer
-      const token = readToken(bearer.value)
-      if (!token.ok) return token
-      const { text, keyId, claims } = token.value
-      if (keyId !== id) return reject('token_key')
-      if (!(await isSignedWith(key, text))) return reject('token_signature')
-      return judgeClaims(claims, { url, participants: settings.participants, now: unixSeconds(clock) })
+      const verified = await verify(bearer.value)
+      return verified.ok ? judgeClaims(verified.value) : verified
     },
   }
-}
-
-/** The name of a secret is a hash of it, so that a token of a secret that was replaced is told apart from a forged one. */
-function keyOf(secret: Secret<string>) {
-  const key = Buffer.from(secret.reveal(), 'utf8')
-  const id = createHmac('sha256', key).update('svc-zerc20/history/key-id/v1').digest('base64url')
-  return { id: id.slice(0, keyIdCharacters), key }
 }
 
 /** The token of the one `Authorization: Bearer …` header. The word `bearer` may have any case (RFC 9110, 11.1). */
@@ -87,15 +123,21 @@ function bearerOf(authorization: string | readonly string[] | undefined): Result
   const [, token] = /^bearer +(.*)$/is.exec(value) ?? []
   if (token === undefined) return reject('token_missing')
   // A list of credentials, as some servers make of two headers, is no token either.
-  return /^[\w.-]+ *$/.test(token) ? accept(token.trimEnd()) : reject('token_malformed')
+  const isToken = token.length <= tokenCharactersMax && /^[\w.-]+ *$/.test(token)
+  return isToken ? accept(token.trimEnd()) : reject('token_malformed')
 }
 
-async function isSignedWith(key: Uint8Array, token: string): Promise<boolean> {
-  try {
-    await compactVerify(token, key, { algorithms: [algorithm] })
-    return true
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return false
-    throw error
-  }
+const reasonOfClaim: Readonly<Record<string, ReasonCode>> = {
+  iss: 'token_issuer',
+  aud: 'token_audience',
+  nbf: 'token_not_yet_valid',
+  iat: 'token_not_yet_valid',
+}
+
+function reasonOf(error: errors.JOSEError): ReasonCode {
+  if (error instanceof errors.JWTExpired) return 'token_expired'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'token_algorithm'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'token_signature'
+  const isClaim = error instanceof errors.JWTClaimValidationFailed
+  return (isClaim ? reasonOfClaim[error.claim] : undefined) ?? 'token_malformed'
 }
