@@ -3,7 +3,7 @@ import { type ChallengeNonce, inTime, parseAddress, SvcError } from '@svc-zerc20
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
 import type { AuditRecord } from '../state/audit-log.js'
-import { capsOf, leftOf } from '../state/caps.js'
+import { capsOf, leftOf } from '../state/capped-totals.js'
 import type { BurnState } from '../state/reconcile.js'
 import { type SpendState, usedOf } from '../state/spend-state.js'
 import type { AssembledPayer } from './assemble-payer.js'

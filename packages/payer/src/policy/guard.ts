@@ -1,7 +1,8 @@
 /**
  * The one place that decides whether money may move. Library, command line and tools all come through here:
  * the host of every request is checked, and nothing is signed without the permission that only this file
- * grants.
+ * grants. What it asks are the rules of `offer-rules.ts`, the cap of one payment among them, and the caps over several
+ * payments in `state/capped-totals.ts`.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -14,9 +15,8 @@ import {
 import type { PayerLimits } from '../limits.js'
 import type { Outcome } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
-import { capsOf, judgeCaps } from '../state/caps.js'
+import { capsOf, judgeCaps, type Reserved } from '../state/capped-totals.js'
 import { pairOf, type Reservation } from '../state/spend-state.js'
-import type { Reserved } from '../state/totals.js'
 import { refusalOf, type Verdict } from '../verdict.js'
 import { type AskPorts, createAsk, factsOf } from './ask.js'
 import { hostOf } from './hosts.js'

@@ -6,12 +6,12 @@ import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import { type AccountState, parseAccountState } from './account-queue.js'
 import { type AuditLog, auditFile, createAuditLog, noAudit } from './audit-log.js'
+import { createTotals, type Totals } from './capped-totals.js'
 import { othersMayWrite } from './files.js'
 import { createKeptAnswers, type KeptAnswers } from './kept-answers.js'
 import { createDurablePayments, createPaymentMemory, type PaymentMemory } from './payments.js'
 import { type PermitLanes, parsePermitLanes } from './permit-nonces.js'
 import { emptyState, parseSpendState, type SpendState } from './spend-state.js'
-import { createTotals, type Totals } from './totals.js'
 import { type Cell, createMemoryCell, createVersionedFile } from './versioned-file.js'
 
 export type PayerState = {

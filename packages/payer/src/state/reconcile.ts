@@ -1,9 +1,9 @@
 /** The states of a promised burn, as the chain tells them. */
 import { type ChallengeNonce, type Clock, type Hex, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
 import type { AuditLog } from './audit-log.js'
+import type { Totals } from './capped-totals.js'
 import type { PaymentMemory } from './payments.js'
 import type { Reservation } from './spend-state.js'
-import type { Totals } from './totals.js'
 
 /** `absent`: no burn exists, and none can come any more. */
 export type BurnState = 'burned' | 'absent' | 'unknown'

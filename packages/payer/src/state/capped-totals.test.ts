@@ -2,8 +2,8 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { address, randomHex } from '../../test/offers.js'
+import { createTotals } from './capped-totals.js'
 import { hourOf, type Reservation } from './spend-state.js'
-import { createTotals } from './totals.js'
 import { createMemoryCell } from './versioned-file.js'
 
 function setUp() {
