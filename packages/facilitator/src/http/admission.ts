@@ -23,24 +23,7 @@ type Caller = { readonly key: string; readonly ratePerMin: number; readonly issu
 export type Seller = Caller & { readonly tokenSha256: string }
 type Asking = Pick<FastifyRequest, 'ip' | 'headers'>
 
-export type Admission = {
-  /** For a request that is about no payment of ours. */
-  request(request: Asking): Promise<Refusal | undefined>
-  /** For a new challenge. Gives the key of its caller. */
-  issue(request: Asking): Promise<Result<string> | Refusal>
-  /** For a payment that is presented, with what the ledger has of its challenge. */
-  present(request: Asking, payment: Payment | undefined): Promise<Refusal | undefined>
-  /** For a participant of the payment history, who is a caller by its identity token. */
-  participant(role: ParticipantRole): Promise<Refusal | undefined>
-  login(request: Asking): Promise<Refusal | undefined>
-  /** For a request to the operator's surface without its token. */
-  guess(request: Asking): Promise<Refusal | undefined>
-  /** The seller's name, or the address that the caller is counted by. */
-  nameOf(request: Asking): string
-  isSeller(request: Asking): boolean
-  /** Requests with a token that belongs to no seller. */
-  unknownTokens(): number
-}
+export type Admission = ReturnType<typeof createAdmission>
 
 export function createAdmission(deps: {
   readonly sellers: readonly Seller[]
@@ -49,7 +32,7 @@ export function createAdmission(deps: {
   readonly log: Log
   /** Counts of all daemons on one database. Absent where there can be one only. */
   readonly counts?: SharedCounts | undefined
-}): Admission {
+}) {
   const { strangers, clock } = deps
   const rates = createRates({ keysMax: limits.rateLimitKeysMax, clock, shared: deps.counts })
   const unknownTokens = countUnknownTokens(deps)
@@ -82,14 +65,17 @@ export function createAdmission(deps: {
   })
 
   return {
-    request: (request) => rates.take(ofCaller(callerOf(request))),
-    async issue(request) {
+    /** For a request that is about no payment of ours. */
+    request: (request: Asking) => rates.take(ofCaller(callerOf(request))),
+    /** For a new challenge. Gives the key of its caller. */
+    async issue(request: Asking): Promise<Result<string> | Refusal> {
       const caller = callerOf(request)
       // What is beyond this rate leaves the other alone: payments under way need it.
       const ofIssue = { rate: 'issue', key: caller.key, perMinute: caller.issuancePerMin }
       return (await rates.take(ofIssue, ofCaller(caller))) ?? accept(caller.key)
     },
-    present(request, payment) {
+    /** For a payment that is presented, with what the ledger has of its challenge. */
+    present(request: Asking, payment: Payment | undefined) {
       const caller = callerOf(request)
       if (!payment) return rates.take(ofCaller(caller))
       const ofChallenge = {
@@ -100,15 +86,20 @@ export function createAdmission(deps: {
       // Where somebody's money is under way, nothing else that the caller sent may stop it.
       return payment.claim ? rates.take(ofChallenge) : rates.take(ofChallenge, ofCaller(caller))
     },
-    participant: (role) => rates.take(ofCaller({ key: `participant:${role}`, ...strangers })),
-    login: ({ ip }) =>
+    /** For a participant of the payment history, who is a caller by its identity token. */
+    participant: (role: ParticipantRole) =>
+      rates.take(ofCaller({ key: `participant:${role}`, ...strangers })),
+    login: ({ ip }: Asking) =>
       rates.take({ rate: 'login', key: callerKey(ip), perMinute: limits.historyLoginsPerMin }),
-    guess: ({ ip }) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
-    nameOf(request) {
+    /** For a request to the operator's surface without its token. */
+    guess: ({ ip }: Asking) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
+    /** The seller's name, or the address that the caller is counted by. */
+    nameOf(request: Asking): string {
       const seller = sellerOf(request)
       return seller ? (sellerIn(seller.key) ?? seller.key) : callerKey(request.ip)
     },
-    isSeller: (request) => sellerOf(request) !== undefined,
+    isSeller: (request: Asking) => sellerOf(request) !== undefined,
+    /** Requests with a token that belongs to no seller. */
     unknownTokens: unknownTokens.total,
   }
 }

@@ -16,14 +16,7 @@ type LineKind = 'settle' | 'verify'
 
 export type AskedKind = LineKind | 'challenge'
 
-export type Lines = {
-  /** Why such a request has to come back later. */
-  refusalOf(kind: AskedKind): Refusal | undefined
-  /** Does the work, in line, unless the wait would be too long. */
-  wait<T>(kind: LineKind, work: () => Promise<T>): Promise<Result<T> | Refusal>
-  /** How long one who comes now would wait. */
-  waitMs(kind: AskedKind): number
-}
+export type Lines = ReturnType<typeof createLines>
 
 export type LineLimits = {
   /** The longest wait of each kind. */
@@ -45,15 +38,17 @@ const usualTimes = 2
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60
 
-export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Lines {
+export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>) {
   const lines: Readonly<Record<LineKind, Line>> = {
     settle: createLine(limits, clock),
     verify: createLine(limits, clock),
   }
 
+  /** How long one who comes now would wait. */
   const waitMs = (kind: AskedKind) =>
     kind === 'settle' ? lines.settle.waitMs() : Math.max(lines.settle.waitMs(), lines.verify.waitMs())
 
+  /** Why such a request has to come back later. */
   function refusalOf(kind: AskedKind): Refusal | undefined {
     const wouldWaitMs = waitMs(kind)
     if (wouldWaitMs <= limits.waitMs[kind]) return undefined
@@ -64,7 +59,8 @@ export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>): Line
   return {
     waitMs,
     refusalOf,
-    async wait(kind, work) {
+    /** Does the work, in line, unless the wait would be too long. */
+    async wait<T>(kind: LineKind, work: () => Promise<T>): Promise<Result<T> | Refusal> {
       const refused = refusalOf(kind)
       if (refused) return refused
       const leave = lines[kind].enter()

@@ -12,10 +12,7 @@ const windowMs = 60_000
 /** One request that is counted for a key. A rate of zero or less is switched off. */
 export type Asked = { readonly rate: string; readonly key: string; readonly perMinute: number }
 
-export type Rates = {
-  /** Counts one request in each of these rates. The first that is used up refuses it, and leaves those behind it alone. */
-  take(...asked: readonly Asked[]): Promise<Refusal | undefined>
-}
+export type Rates = ReturnType<typeof createRates>
 
 /** `keysMax` is the bound of each rate. */
 export function createRates({
@@ -26,7 +23,7 @@ export function createRates({
   readonly keysMax: number
   readonly clock: Pick<Clock, 'now'>
   readonly shared?: SharedCounts | undefined
-}): Rates {
+}) {
   const limits = new Map<string, ReturnType<typeof createRateLimit>>()
   const limitOf = (rate: string) => {
     const limit = limits.get(rate) ?? createRateLimit({ keysMax, clock })
@@ -62,7 +59,8 @@ export function createRates({
   }
 
   return {
-    async take(...asked) {
+    /** Counts one request in each of these rates. The first that is used up refuses it, and leaves those behind it alone. */
+    async take(...asked: readonly Asked[]): Promise<Refusal | undefined> {
       const refused = takeHere(asked)
       return refused || !shared ? refused : takeEverywhere(shared, asked)
     },

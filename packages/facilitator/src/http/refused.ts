@@ -18,13 +18,7 @@ export type Refused = {
   readonly at: number
 }
 
-export type RefusedBooks = {
-  saw(refused: Pick<Refused, 'caller' | 'endpoint' | 'reason'> & { readonly isSeller: boolean }): void
-  /** The latest first. */
-  list(limit: number): readonly Refused[]
-  /** All of them. */
-  count(): number
-}
+export type RefusedBooks = ReturnType<typeof createRefusedBooks>
 
 /** Cannot be taken for another: sellers are counted apart, and no address reads like this. */
 const others = 'others'
@@ -36,7 +30,7 @@ export function createRefusedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
   /** Strangers of one path and reason with lines of their own. */
   readonly strangersMax: number
-}): RefusedBooks {
+}) {
   // Paths are those of routes, and sellers those of the configuration, so callers cannot make more of either.
   const kinds = new Map<string, Map<string, Line>>()
   let calls = 0
@@ -49,7 +43,12 @@ export function createRefusedBooks(deps: {
   }
 
   return {
-    saw({ caller, isSeller, endpoint, reason }) {
+    saw({
+      caller,
+      isSeller,
+      endpoint,
+      reason,
+    }: Pick<Refused, 'caller' | 'endpoint' | 'reason'> & { readonly isSeller: boolean }) {
       const kind = JSON.stringify([isSeller, endpoint, reason])
       const lines = kinds.get(kind) ?? new Map<string, Line>()
       kinds.set(kind, lines)
@@ -66,12 +65,14 @@ export function createRefusedBooks(deps: {
       lines.delete(oldest.refused.caller)
       add(lines, { ...oldest.refused, caller: others }, oldest.call)
     },
-    list: (limit) =>
+    /** The latest first. */
+    list: (limit: number): readonly Refused[] =>
       [...kinds.values()]
         .flatMap((lines) => [...lines.values()])
         .toSorted((one, other) => other.call - one.call)
         .slice(0, limit)
         .map(({ refused }) => refused),
+    /** All of them. */
     count: () => calls,
   }
 }
