@@ -200,7 +200,7 @@ it(
         }
       }
       await until(async () => {
-        const fees = (await ask(net, '/admin/fees'))?.body as
+        const fees = (await ask(net, '/admin/status'))?.body.fees as
           | { due: { payments: number }; underWay?: object; swept: { amount: string } }
           | undefined
         return fees?.due.payments === 0 && !fees.underWay && BigInt(fees.swept.amount) === due.swept

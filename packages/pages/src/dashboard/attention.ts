@@ -73,7 +73,7 @@ export function concernsOf(status: Status): Concern[] {
     status.issuance === 'paused' &&
       warn('Issuance is paused: no new payments begin.', 'Resume it when you are ready.', 'attention'),
     ...gasConcerns(status),
-    fees?.lastError &&
+    fees.lastError &&
       warn(
         `Fees could not be swept: ${fees.lastError.message}`,
         'They stay due and are tried again.',

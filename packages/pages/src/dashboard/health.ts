@@ -146,8 +146,7 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
   )
 }
 
-function accounts({ status, relayer }: Seen): HTMLElement {
-  const queues = [...(relayer?.queue ?? []), ...(relayer?.minter?.queue ?? [])]
+function accounts({ status }: Seen): HTMLElement {
   return section(
     'Gas and transactions',
     table(
@@ -168,7 +167,7 @@ function accounts({ status, relayer }: Seen): HTMLElement {
     table(
       'Transactions in flight',
       ['For', 'Nonce#', 'Signed', 'Versions#', 'Transaction'],
-      queues.map(({ nonce, purpose, txHash, forms, signedAt, unfunded }) => ({
+      status.queue.map(({ nonce, purpose, txHash, forms, signedAt, unfunded }) => ({
         key: txHash,
         cells: [
           unfunded ? badge(`${purpose}, unfunded`, 'bad') : purpose,
@@ -191,7 +190,7 @@ const ratesOf = ({ refusals }: Seen) =>
 
 export const health: Screen = {
   title: 'Health',
-  asks: () => ({ indexer: '', relayer: '', refusals: 'limit=500' }),
+  asks: () => ({ indexer: '', refusals: 'limit=500' }),
   draw: (seen) => [
     section(
       'Parts',

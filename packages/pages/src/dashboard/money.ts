@@ -42,8 +42,7 @@ function gasSpent({ status }: Seen): HTMLElement {
   )
 }
 
-function feeSection({ fees, token }: Seen): HTMLElement | undefined {
-  if (!fees) return undefined
+function feeSection({ status: { fees }, token }: Seen): HTMLElement {
   const { due, swept, underWay, elsewhere, splitter, lastError } = fees
   return section(
     'Fees',
@@ -78,9 +77,10 @@ function feeSection({ fees, token }: Seen): HTMLElement | undefined {
 
 export const money: Screen = {
   title: 'Money',
-  asks: (_, now) => ({ fees: '', mints: 'limit=100', hours: hoursUntil(now) }),
+  asks: (_, now) => ({ mints: 'limit=100', hours: hoursUntil(now) }),
   draw(seen) {
-    const { status, token, mints, fees, hours } = seen
+    const { status, token, mints, hours } = seen
+    const { fees } = status
     const rows = mints?.mints ?? []
     const minted = sumOf(hours?.hours ?? [])
     return [
@@ -91,16 +91,8 @@ export const money: Screen = {
           plural(status.mints.awaiting, 'burn without a mint', 'burns without a mint'),
         ),
         tile('Minted in 31 days', figure(minted.finalized, token), plural(minted.mints, 'payment')),
-        tile(
-          'Fees due',
-          figure(fees?.due.amount ?? '0', token),
-          fees && plural(fees.due.payments, 'payment'),
-        ),
-        tile(
-          'Fees swept',
-          figure(fees?.swept.amount ?? '0', token),
-          fees && plural(fees.swept.sweeps, 'sweep'),
-        ),
+        tile('Fees due', figure(fees.due.amount, token), plural(fees.due.payments, 'payment')),
+        tile('Fees swept', figure(fees.swept.amount, token), plural(fees.swept.sweeps, 'sweep')),
         gasSpent(seen),
       ),
       section(

@@ -135,10 +135,10 @@ describe('svc-facilitator admin', () => {
     expect((await run(['sweep'], { parent: [], token: 'x'.repeat(48) })).code).toBe(1)
   })
 
-  it('relayer shows money and queue, payments the open ones, metrics every series', async () => {
-    const relayer = (await run(['relayer'])).stdout
-    expect(relayer).toMatch(/^balance +\d+(\.\d+)? ETH$/m)
-    expect(relayer).toMatch(/^pending +0$/m)
+  it('status shows money and queue, payments the open ones, metrics every series', async () => {
+    const status = (await run(['status'])).stdout
+    expect(status).toMatch(/^relayer +address \S+, balance \d+(\.\d+)? ETH, .*pending 0,/m)
+    expect(status).toMatch(/^queue +none$/m)
     const { challengeNonce } = await net.challenge()
     const open = (await run(['payments', '--phase', 'open', '--limit', '5'])).stdout
     expect(open).toContain(challengeNonce)

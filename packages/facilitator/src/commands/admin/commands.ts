@@ -86,12 +86,9 @@ export function registerAdminCommands(program: Command, env: Environment): void 
       .option('--limit <count>', 'how many on the page')
 
   get(verb('status', 'the daemon at a glance'), '/status', schemas.status)
-  const relayer = verb(
-    'relayer',
-    'the keys that send burns and mints: their money, their queues, what they spent',
+  verb('fees', 'fees that are due, under way and swept').action((options: Common) =>
+    show(options, async (client) => (await client.get('/status', schemas.status)).fees),
   )
-  get(relayer, '/relayer', schemas.relayerView)
-  get(verb('fees', 'fees that are due, under way and swept'), '/fees', feeSchemas.fees)
   withTarget(admin.command('metrics').description('every series, as Prometheus reads them')).action(
     async (target: Target) => void process.stdout.write(await clientOf(target, env).text('/metrics')),
   )

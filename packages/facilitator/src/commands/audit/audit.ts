@@ -2,7 +2,6 @@
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
 import { urlOf } from '../../config/settings.js'
-import { fees as feesSchema } from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { openChainReader } from '../../start/chain-side.js'
 import { type AdminClient, createAdminClient } from '../admin/client.js'
@@ -42,10 +41,7 @@ async function readBooks(client: AdminClient, period: Period): Promise<AuditBook
     payments.push(...page.payments)
     after = page.next
   } while (after !== undefined)
-  return {
-    payments,
-    odd: await client.get('/late', schemas.oddBurns, { limit }),
-    fees: await client.get('/fees', feesSchema),
-    relayer: (await client.get('/relayer', schemas.relayerView)).address,
-  }
+  const odd = await client.get('/late', schemas.oddBurns, { limit })
+  const { fees, relayer } = await client.get('/status', schemas.status)
+  return { payments, odd, fees, relayer: relayer.address }
 }

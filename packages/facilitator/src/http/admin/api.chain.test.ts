@@ -27,7 +27,6 @@ describe('without the token', () => {
     '/payments',
     `/payments/${nonceOf('a')}`,
     '/late',
-    '/relayer',
     '/metrics',
   ]
   const unknown = [
@@ -319,13 +318,15 @@ describe('payments', () => {
     const settling = net.settle(payment)
     try {
       let queue: unknown[] = []
-      while (queue.length === 0) queue = (await admin('/relayer')).body.queue as unknown[]
-      expect(queue).toMatchObject([{ nonce: expect.any(Number), forms: 1, unfunded: false }])
+      while (queue.length === 0) queue = (await admin('/status')).body.queue as unknown[]
+      expect(queue).toMatchObject([
+        { account: 'relayer', nonce: expect.any(Number), forms: 1, unfunded: false },
+      ])
     } finally {
       net.chain.setFaults([])
     }
     expect((await settling).body.success).toBe(true)
-    expect((await admin('/relayer')).body).toMatchObject({ pending: 0, queue: [] })
+    expect((await admin('/status')).body).toMatchObject({ relayer: { pending: 0 }, queue: [] })
   })
 })
 

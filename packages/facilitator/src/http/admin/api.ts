@@ -14,10 +14,9 @@ import type { PathGuard } from '../server.js'
 import * as feeSchemas from './fee-schemas.js'
 import { gaugesOf } from './gauges.js'
 import * as schemas from './schemas.js'
-import { issuanceOf, type StatusDeps, viewRelayer, viewStatus } from './status.js'
+import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
 import {
   viewCursor,
-  viewFees,
   viewMintCursor,
   viewMinted,
   viewPayment,
@@ -36,9 +35,7 @@ export type AdminAnswers = {
   readonly hours: z.infer<typeof schemas.hours>
   readonly mints: z.infer<typeof schemas.mintPage>
   readonly refusals: z.infer<typeof schemas.refusals>
-  readonly relayer: z.infer<typeof schemas.relayerView>
   readonly indexer: z.infer<typeof schemas.indexerView>
-  readonly fees: z.infer<typeof feeSchemas.fees>
 }
 
 export type AdminApiDeps = StatusDeps & {
@@ -152,37 +149,6 @@ const onePayment = [
   }),
 ]
 
-const money = [
-  route({
-    method: 'GET',
-    path: '/admin/relayer',
-    summary: 'Balances of the relayer and the minter, and their transactions in flight',
-    answer: schemas.relayerView,
-    async handle(_asked, deps) {
-      await deps.readiness()
-      return viewRelayer(deps)
-    },
-  }),
-
-  route({
-    method: 'GET',
-    path: '/admin/fees',
-    summary: 'Fees that are due, under way and swept',
-    answer: feeSchemas.fees,
-    handle: async (_asked, { fees }) => viewFees(await fees.view()),
-  }),
-
-  route({
-    method: 'POST',
-    path: '/admin/fees/sweep',
-    summary: 'Sweep the fees that are due now, or only tell what would be swept',
-    query: feeSchemas.sweepQuery,
-    answer: feeSchemas.sweepAnswer,
-    handle: async ({ query }, { fees }) =>
-      viewSweepAnswer(await fees.sweepNow({ isDryRun: query.dryRun === 'true' })),
-  }),
-]
-
 const figures = [
   route({
     method: 'GET',
@@ -265,8 +231,18 @@ export const adminRoutes = [
 
   ...lists,
   ...onePayment,
-  ...money,
   ...figures,
+
+  route({
+    method: 'POST',
+    path: '/admin/fees/sweep',
+    summary: 'Sweep the fees that are due now, or only tell what would be swept',
+    query: feeSchemas.sweepQuery,
+    answer: feeSchemas.sweepAnswer,
+    handle: async ({ query }, { fees }) =>
+      viewSweepAnswer(await fees.sweepNow({ isDryRun: query.dryRun === 'true' })),
+  }),
+
   ...issuance,
 
   route({

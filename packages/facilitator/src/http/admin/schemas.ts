@@ -120,28 +120,13 @@ const sendingAccount = {
 
 const queue = z.array(
   z.looseObject({
+    account: z.enum(['relayer', 'minter']),
     nonce: count,
     purpose: z.enum(['burn', 'mint', 'distribution']).describe('what it is for; burns go first'),
     txHash,
     forms: count.describe('1, and one more for each higher fee'),
     signedAt: seconds,
     unfunded: z.boolean(),
-  }),
-)
-
-const minterAbout = 'the account that sends mints; absent when the relayer does'
-
-export const relayerView = named(
-  'RelayerView',
-  'The keys that broadcast burns and mints: their money and what they have in flight.',
-  z.looseObject({
-    ...sendingAccount,
-    spent: z.looseObject({ burn: spent, mint: spent }).describe('by both accounts'),
-    queue,
-    minter: z
-      .looseObject({ ...sendingAccount, queue })
-      .optional()
-      .describe(minterAbout),
   }),
 )
 
@@ -194,7 +179,7 @@ export const status = named(
         off: z.string().optional().describe('why nothing is minted here'),
       })
       .describe('burned and not minted yet: owed to the provider'),
-    fees: fees.optional(),
+    fees,
     chain: z
       .looseObject({
         reachable: z.boolean(),
@@ -210,8 +195,15 @@ export const status = named(
       .describe('as last seen'),
     challenges: z.looseObject({ open: count, max: count }),
     addresses: z.looseObject({ ready: count, target: count }),
-    relayer: z.looseObject({ ...sendingAccount, spent: z.looseObject({ burn: spent, mint: spent }) }),
-    minter: z.looseObject(sendingAccount).optional().describe(minterAbout),
+    relayer: z.looseObject({
+      ...sendingAccount,
+      spent: z.looseObject({ burn: spent, mint: spent }).describe('by both accounts'),
+    }),
+    minter: z
+      .looseObject(sendingAccount)
+      .optional()
+      .describe('the account that sends mints; absent when the relayer does'),
+    queue: queue.describe('transactions in flight'),
     history: z
       .looseObject({
         records: count.describe('lines of its file'),

@@ -87,6 +87,7 @@ export async function viewStatus(deps: StatusDeps) {
     challenges: { open: (await books.figures()).open, max: deps.openChallengesMax },
     addresses: { ready: deps.addresses.ready(), target: deps.addresses.target },
     ...viewAccounts(deps),
+    queue: [...viewQueue('relayer', deps.relayer), ...viewQueue('minter', deps.minter)],
     history: deps.historyStats(),
     ...(await deps.fleet?.()),
     journal: journal && { ...journal, freeBytes: await deps.diskSpace() },
@@ -129,15 +130,6 @@ function viewChain({ probe, clockWatch }: StatusDeps) {
   }
 }
 
-export function viewRelayer(deps: StatusDeps) {
-  const { relayer, minter } = viewAccounts(deps)
-  return {
-    ...relayer,
-    queue: viewQueue(deps.relayer),
-    minter: minter && deps.minter && { ...minter, queue: viewQueue(deps.minter) },
-  }
-}
-
 function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDeps) {
   const view = probe.last()
   const [relayerWei, minterWei] = view?.reachable ? [view.relayerBalance, view.minterBalance] : []
@@ -157,8 +149,9 @@ function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDe
   }
 }
 
-const viewQueue = ({ queue }: SendingAccount) =>
-  queue().map(({ txNonce, signedAtMs, ...rest }) => ({
+const viewQueue = (account: 'relayer' | 'minter', sender: SendingAccount | undefined) =>
+  (sender?.queue() ?? []).map(({ txNonce, signedAtMs, ...rest }) => ({
+    account,
     nonce: txNonce,
     ...rest,
     signedAt: inSeconds(signedAtMs),

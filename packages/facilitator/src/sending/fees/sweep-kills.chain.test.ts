@@ -45,7 +45,8 @@ async function earn(fees: readonly bigint[]): Promise<void> {
 
 const recorded = (event: string) => net.records().filter((record) => record.event === event)
 const waiting = () => net.client.getTransactionCount({ address: treasury.address, blockTag: 'pending' })
-const feesOf = async () => (await ask(net, '/admin/fees'))?.body as Record<string, Record<string, unknown>>
+const feesOf = async () =>
+  (await ask(net, '/admin/status'))?.body.fees as Record<string, Record<string, unknown>>
 
 /** Polls quickly, because the kill must come before the daemon acts on the record. */
 const atOnce = { everyMs: 2 }
