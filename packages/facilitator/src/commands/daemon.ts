@@ -1,6 +1,6 @@
 /** `check`, `start` and `config`: the daemon, and what would keep it from starting. */
 import { exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { inTime } from '@svc-zerc20/protocol'
+import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { Command } from 'commander'
 import { readConfigFile } from '../config/config.js'
@@ -8,8 +8,7 @@ import { describe, exitCodeOf, type Finding, format, isFailure } from '../config
 import { limits } from '../config/limits.js'
 import { printConfig } from '../config/print.js'
 import type { Facilitator } from '../start/start.js'
-import * as StartFailure from '../start/start-failure.js'
-import type { LogWriter } from '../telemetry/events.js'
+import type { LogEvent, LogWriter } from '../telemetry/events.js'
 import { createSummedLog, type SummedLog } from '../telemetry/summed.js'
 import { type CheckReport, check } from './check/check.js'
 import {
@@ -90,7 +89,7 @@ export function addStart(program: Command, shell: Shell): void {
       try {
         await start(options, summed, shell)
       } catch (error) {
-        summed.log(StartFailure.of(error))
+        summed.log(failureOf(error))
         throw error
       }
     })
@@ -132,9 +131,32 @@ export async function checked(
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
   if (fatal.length === 0 && ready) return { findings, ready }
   complain(failures)
-  for (const finding of fatal) log?.(StartFailure.ofFinding(finding))
+  for (const finding of fatal) log?.(failureOfFinding(finding))
   return output.exit(exitCodeOf(fatal))
 }
+
+/** Why the daemon does not start, as the last line of its log: a supervisor that collects logs sees no standard error. */
+type StartFailure = Extract<LogEvent, { event: 'facilitator.failed' }>
+
+/** Our own errors about a setting begin with its name. */
+const aboutKey = /^((?:[a-z_0-9]+\.)?[a-z_0-9]+|[A-Z][A-Z_0-9]+): /
+/** Codes of the system for an address that the daemon cannot listen on. */
+const listenCodes = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'])
+
+function failureOf(error: unknown): StartFailure {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const named = error instanceof SvcError ? aboutKey.exec(message)?.[1] : undefined
+  const key = named ?? (listenCodes.has(code) ? 'listen.port' : undefined)
+  return { event: 'facilitator.failed', ...(key !== undefined && { key }), code, message }
+}
+
+const failureOfFinding = (finding: Finding): StartFailure => ({
+  event: 'facilitator.failed',
+  key: finding.key,
+  code: finding.start === 'later' ? 'try_again' : 'mistake',
+  message: describe(finding),
+})
 
 function complain(findings: readonly Finding[]): void {
   for (const finding of findings) process.stderr.write(`${format(finding)}\n`)
