@@ -31,7 +31,7 @@ export const limits = {
   /** Connections that wait to be accepted while the daemon is busy. The system may allow fewer. */
   listenBacklog: 4_096,
   /**
-   * How long a payment may wait beyond what one takes when few are in line, and how that is measured: `http/lines.ts`. A new
+   * How long a payment may wait beyond what one takes when few are in line, and how that is measured: `http/overload.ts`. A new
    * challenge waits behind payments under way, because it leads to one more.
    */
   lines: {

@@ -2,6 +2,7 @@
 import { type BaseUnits, parseBaseUnits, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 import * as z from 'zod'
 import { limits } from '../config/limits.js'
+import type { Mint } from '../payment/records.js'
 
 /** Names of the schemas that the document shares between endpoints. */
 export const components = z.registry<{ id: string }>()
@@ -44,6 +45,18 @@ export const reason = named(
   'Why a request was refused. New ones may be added.',
   z.enum(Object.keys(reasons) as [ReasonCode, ...ReasonCode[]]),
 )
+
+export const mint = named(
+  'Mint',
+  'What was minted to the provider for a burn, as the chain recorded it.',
+  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
+)
+
+export const viewMint = ({ txHash, blockNumber, value }: Mint) => ({
+  transaction: txHash,
+  block: blockNumber,
+  value,
+})
 
 export const problem = named(
   'Problem',

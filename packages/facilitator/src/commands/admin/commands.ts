@@ -7,7 +7,6 @@ import type * as z from 'zod'
 import { readConfigFile } from '../../config/config.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import * as Listen from '../../config/settings.js'
-import * as feeSchemas from '../../http/admin/fee-schemas.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { type AdminClient, createAdminClient } from './client.js'
 import { printAnswer } from './print.js'
@@ -154,7 +153,7 @@ Asks the running daemon, which has the journal and the treasury key. The daemon 
 fee.sweep_interval_secs; this command does not wait for that. Sums below fee.sweep_min stay where they are.
 The answer comes when the transfer is signed and sent. "admin fees" tells when it is deep on the chain.
 
-${feeSchemas.sweepAnswer.description}
+${schemas.sweepAnswer.description}
 
 Examples:
   svc-facilitator sweep --dry-run
@@ -177,7 +176,7 @@ export function registerSweepCommand(program: Command, env: Environment): void {
     .addHelpText('after', sweepHelp)
     .action(({ dryRun, ...options }: Common & { dryRun: boolean }) =>
       showing(env)(options, async (client) => {
-        const answer = await client.post('/fees/sweep', feeSchemas.sweepAnswer, { dryRun: `${dryRun}` })
+        const answer = await client.post('/fees/sweep', schemas.sweepAnswer, { dryRun: `${dryRun}` })
         if (answer.sweep === 'failed') process.exitCode = exitCodes.tryAgain
         return answer
       }),

@@ -1,6 +1,5 @@
 /** Compares the books with the chain. Pure: facts in, totals and differences out. */
 import type * as z from 'zod'
-import type * as feeSchemas from '../../http/admin/fee-schemas.js'
 import type * as schemas from '../../http/admin/schemas.js'
 
 export type BookedPayment = z.infer<typeof schemas.paymentPage>['payments'][number]
@@ -9,7 +8,7 @@ export type BookedPayment = z.infer<typeof schemas.paymentPage>['payments'][numb
 export type AuditBooks = {
   readonly payments: readonly BookedPayment[]
   readonly odd: Pick<z.infer<typeof schemas.oddBurns>, 'unmatched' | 'stuck'>
-  readonly fees: Pick<z.infer<typeof feeSchemas.fees>, 'treasury' | 'due' | 'underWay' | 'swept'>
+  readonly fees: Pick<z.infer<typeof schemas.status>['fees'], 'treasury' | 'due' | 'underWay' | 'swept'>
   /** The account that relays burns. */
   readonly relayer: string
 }

@@ -11,7 +11,6 @@ import type { Telemetry } from '../../telemetry/telemetry.js'
 import type { RefusedBooks } from '../refused.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import type { PathGuard } from '../server.js'
-import * as feeSchemas from './fee-schemas.js'
 import { gaugesOf } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
@@ -237,8 +236,8 @@ export const adminRoutes = [
     method: 'POST',
     path: '/admin/fees/sweep',
     summary: 'Sweep the fees that are due now, or only tell what would be swept',
-    query: feeSchemas.sweepQuery,
-    answer: feeSchemas.sweepAnswer,
+    query: schemas.sweepQuery,
+    answer: schemas.sweepAnswer,
     handle: async ({ query }, { fees }) =>
       viewSweepAnswer(await fees.sweepNow({ isDryRun: query.dryRun === 'true' })),
   }),

@@ -1,6 +1,6 @@
 /**
- * Payments and fees as the administrative surface shows them, and the schema of a payment. The server writes amounts as decimal strings, and leaves out
- * what is undefined.
+ * Payments and fees as the administrative surface shows them, and the schema of a payment. The server writes amounts as decimal
+ * strings, and leaves out what is undefined.
  */
 import { toChecksum } from '@svc-zerc20/protocol'
 import * as z from 'zod'
@@ -13,14 +13,24 @@ import {
   type DoneSweep,
   type Fee,
   lateReasons,
-  type Mint,
   type RecordedPayment,
 } from '../../payment/records.js'
 import type { FeesView } from '../../payment/sweep/control.js'
 import type { SweepAnswer, UnderWay } from '../../payment/sweep/sweeper.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import type { TimelineEntry } from '../../telemetry/recent.js'
-import { address, baseUnits, count, named, nonce, phase, seconds, txHash } from '../schema-parts.js'
+import {
+  address,
+  baseUnits,
+  count,
+  mint,
+  named,
+  nonce,
+  phase,
+  seconds,
+  txHash,
+  viewMint,
+} from '../schema-parts.js'
 
 const burn = named(
   'Burn',
@@ -32,12 +42,6 @@ const burn = named(
     from: address,
     value: baseUnits,
   }),
-)
-
-const mint = named(
-  'Mint',
-  'What was minted to the provider for a burn, as the chain recorded it.',
-  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
 )
 
 const lateBurn = named(
@@ -170,12 +174,6 @@ const viewBurn = ({ txHash, blockNumber, leafIndex, from, value }: Burn) => ({
   value,
 })
 
-const viewMint = ({ txHash, blockNumber, value }: Mint) => ({
-  transaction: txHash,
-  block: blockNumber,
-  value,
-})
-
 export const viewStuck = ({ challengeNonce, payTo, transfers, stuck }: StuckAddress) => ({
   challengeNonce,
   payTo: toChecksum(payTo),
@@ -254,13 +252,10 @@ export function viewTimeline(
   return [...missing, ...recent].sort((a, b) => a.at - b.at)
 }
 
-export const viewMinted = ({ mint, isBatch, ...rest }: RecordedMint) => ({
-  ...rest,
-  minted: mint.value,
-  transaction: mint.txHash,
-  block: mint.blockNumber,
-  batch: isBatch,
-})
+export function viewMinted({ mint, isBatch: batch, ...rest }: RecordedMint) {
+  const { value: minted, ...place } = viewMint(mint)
+  return { ...rest, minted, ...place, batch }
+}
 
 export const viewMintCursor = ({ at, payment, place }: MintCursor): string => `${at}.${payment}.${place}`
 

@@ -8,7 +8,7 @@ import type { ParticipantRole } from '../../config/secrets/history.js'
 import { historyPhases } from '../../history/payment.js'
 import type { SeenBurn, SeenMint, SeenPayment } from '../../history/scopes.js'
 import { lateReasons } from '../../payment/records.js'
-import { address, baseUnits, count, named, nonce, seconds, txHash } from '../schema-parts.js'
+import { address, baseUnits, count, mint, named, nonce, seconds, txHash, viewMint } from '../schema-parts.js'
 
 export const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)
 export const phase = named(
@@ -24,12 +24,6 @@ const place = named(
   z.looseObject({ transaction: txHash, block: baseUnits, leafIndex: baseUnits }),
 )
 
-const mint = named(
-  'HistoryMint',
-  'The mint to the treasury. Providers only.',
-  z.looseObject({ transaction: txHash.optional(), block: baseUnits.optional(), value: baseUnits }),
-)
-
 const finality = {
   finalizedOn: day
     .optional()
@@ -37,7 +31,7 @@ const finality = {
       'the day of the mint in UTC; for payers the day by which it came, a day behind the burn or later, told once it is over',
     ),
   finalizedAt: seconds.optional().describe('its second; providers only'),
-  mint: mint.optional(),
+  mint: mint.optional().describe('the mint to the treasury; providers only'),
 }
 
 const burned = {
@@ -90,8 +84,8 @@ export function viewPayment(seen: SeenPayment) {
     payTo: payTo && toChecksum(payTo),
     treasury: treasury && toChecksum(treasury),
     accepted: accepted && viewBurn(accepted),
-    ...viewMint(finalized),
-    late: late && { ...viewBurn(late), reason: late.reason, ...viewMint(late.finalized) },
+    ...viewFinality(finalized),
+    late: late && { ...viewBurn(late), reason: late.reason, ...viewFinality(late.finalized) },
     unmatched: unmatched.length > 0 ? unmatched : undefined,
   }
 }
@@ -102,14 +96,10 @@ const viewBurn = ({ at, value, burn }: SeenBurn) => ({
   burn: burn && { transaction: burn.txHash, block: burn.blockNumber, leafIndex: burn.leafIndex },
 })
 
-const viewMint = (seen: SeenMint | undefined) => ({
+const viewFinality = (seen: SeenMint | undefined) => ({
   finalizedOn: seen?.on,
   finalizedAt: seen?.at,
-  mint: seen?.mint && {
-    transaction: seen.mint.txHash,
-    block: seen.mint.blockNumber,
-    value: seen.mint.value,
-  },
+  mint: seen?.mint && viewMint(seen.mint),
 })
 
 type Column = {
