@@ -11,6 +11,7 @@ import { runCommand } from '../test/command.js'
 import { linesOf, withDaemon } from '../test/daemon.js'
 import { temporaryFiles } from '../test/files.js'
 import { issuerOf } from '../test/issuer.js'
+import { runHere } from '../test/run-here.js'
 import { parseConfig } from './config/config.js'
 import { environmentVariables, historyVariables, keysOfOtherPrograms } from './config/secrets/environment.js'
 
@@ -93,7 +94,7 @@ describe('svc-facilitator start', () => {
     const file = configFile({ network: { hub: `0x${'7'.repeat(40)}` }, daemon: { max_open_challenges: 0 } })
     const [started, checked] = await Promise.all([
       runCommand(['start', '--config', file], keys),
-      runCommand(['check', '--config', file], keys),
+      runHere(['check', '--config', file], keys),
     ])
     const failed = checked.stdout.split('\n').filter((line) => line.startsWith('fail '))
     expect(failed).toHaveLength(2)
@@ -109,7 +110,7 @@ describe('svc-facilitator start', () => {
 
   it('R-055 exits 1 when the RPC has another chain', async () => {
     const env = { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
-    const { code, stderr } = await runCommand(
+    const { code, stderr } = await runHere(
       ['start', '--config', configFile({ network: { chain_id: 31338 } })],
       env,
     )
@@ -119,7 +120,7 @@ describe('svc-facilitator start', () => {
 
   it('exits 75 when the RPC is down', async () => {
     const file = configFile({ network: { rpc_url: 'http://127.0.0.1:1' } })
-    const { code, stderr } = await runCommand(['start', '--config', file], keys)
+    const { code, stderr } = await runHere(['start', '--config', file], keys)
     expect(code).toBe(75)
     expect(stderr).toMatch(/^fail network\.rpc_url: the RPC at 127\.0\.0\.1:1 did not answer\n$/)
   })
@@ -199,7 +200,7 @@ describe('svc-facilitator start', () => {
   it('exits 75 when its port is taken', async () => {
     const port = Number(new URL(net.facilitatorUrl).port)
     const file = configFile({ listen: { port } })
-    const { code, stdout, stderr } = await runCommand(['start', '--config', file], keys)
+    const { code, stdout, stderr } = await runHere(['start', '--config', file], keys)
     expect(code).toBe(75)
     expect(stderr).toMatch(/^fail listen.port: \d+ at 127.0.0.1 is in use/)
     expect(failuresIn(stdout)).toEqual([{ level: 50, event: 'facilitator.failed', key: 'listen.port' }])
@@ -209,7 +210,7 @@ describe('svc-facilitator start', () => {
     const journal = files.write('journal.jsonl', '')
     const file = configFile({ settlement: { journal } })
     const { code } = await withDaemon(file, keys, async () => {
-      const second = await runCommand(['start', '--config', file], keys)
+      const second = await runHere(['start', '--config', file], keys)
       expect(second.code).toBe(75)
       expect(second.stderr).toContain(`fail settlement.journal: ${journal} is in use by another daemon`)
     })
@@ -217,7 +218,7 @@ describe('svc-facilitator start', () => {
   })
 
   it('R-081 R-082 R-083 aborts without keys or token', async () => {
-    const { code, stderr } = await runCommand(['start', '--config', configFile({ profile: undefined })])
+    const { code, stderr } = await runHere(['start', '--config', configFile({ profile: undefined })])
     expect(code).toBe(1)
     expect(stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
       'fail SVC_TREASURY_PK',
@@ -230,7 +231,7 @@ describe('svc-facilitator start', () => {
   it('R-084 aborts with a well-known key when one condition is missing', async () => {
     const file = configFile({ listen: { host: '0.0.0.0' } })
     const env = { ...keys, SVC_ADMIN_TOKEN: 'a-token-that-is-long-enough' }
-    const { code, stderr } = await runCommand(['start', '--config', file], env)
+    const { code, stderr } = await runHere(['start', '--config', file], env)
     expect(code).toBe(1)
     expect(stderr.trim().split('\n')).toEqual([
       'fail SVC_TREASURY_PK: a well-known development key, which needs a loopback listen.host',
@@ -244,7 +245,7 @@ describe('svc-facilitator start', () => {
       HISTORY_ISSUER_MANIFEST_PATH: files.write('manifest', ''),
       HISTORY_ISSUER_TRUST_ANCHOR_PATH: files.write('anchor', ''),
     }
-    const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
+    const { code, stderr } = await runHere(['start', '--config', configFile()], env)
     expect(code).toBe(1)
     const needs = 'not set, but a statement issuer needs its whole group; set it, or unset all of the group'
     expect(stderr.trim().split('\n')).toEqual([
@@ -261,7 +262,7 @@ describe('svc-facilitator start', () => {
       ...historyEnvironment(join(files.folder(), 'history.jsonl')),
       ...issuerEnvironment({ ...issuer.files, key: other.files.key }, files.folder()),
     }
-    const { code, stderr } = await runCommand(['start', '--config', configFile()], env)
+    const { code, stderr } = await runHere(['start', '--config', configFile()], env)
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
@@ -300,7 +301,7 @@ describe('svc-facilitator start', () => {
     const rpc = net.rpcUrl.replace('http://', 'http://user:hunter2@')
     const file = configFile({ network: { rpc_url: rpc } })
     const { stdout, stderr } = await withDaemon(file, env, async () => undefined)
-    const printed = stdout + stderr + (await runCommand(['check', '--config', file], env)).stdout
+    const printed = stdout + stderr + (await runHere(['check', '--config', file], env)).stdout
     for (const secret of [...Object.values(env), 'hunter2']) {
       expect(printed).not.toContain(secret.replace(/^0x/, ''))
     }
@@ -309,7 +310,7 @@ describe('svc-facilitator start', () => {
 })
 
 describe('svc-facilitator config', () => {
-  const config = (args: string[], env: Record<string, string> = {}) => runCommand(['config', ...args], env)
+  const config = (args: string[], env: Record<string, string> = {}) => runHere(['config', ...args], env)
 
   it('prints what the daemon would use: valid TOML with every default', async () => {
     const file = configFile({ settlement: { journal: 'j.jsonl' } })
@@ -349,7 +350,7 @@ describe('svc-facilitator config', () => {
 describe('svc-facilitator', () => {
   it('helps, with examples, environment and exit codes', async () => {
     for (const args of [['--help'], ['check', '--help'], ['start', '--help'], ['recover', '--help']]) {
-      const { code, stdout } = await runCommand(args)
+      const { code, stdout } = await runHere(args)
       expect(code).toBe(0)
       for (const part of ['Examples:', 'SVC_TREASURY_PK', 'Exit codes:', '75 '])
         expect(stdout).toContain(part)
@@ -366,7 +367,7 @@ describe('svc-facilitator', () => {
     [['check', '--config', 'x', '--verbose']],
     [['recover', '--config', 'x', '--nonce', '0x12']],
   ])('exits 1 with usage for %j', async (args) => {
-    const { code, stdout, stderr } = await runCommand(args)
+    const { code, stdout, stderr } = await runHere(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/Usage|--help/)
   })

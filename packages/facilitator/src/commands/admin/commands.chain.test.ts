@@ -1,18 +1,15 @@
-/** The built command against a running daemon, as an operator types it. */
-
-import { spawn } from 'node:child_process'
+/** Commands against a running daemon, as an operator types them. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { textTable } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../../../test/command.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
+import { runHere } from '../../../test/run-here.js'
 
-const command = fileURLToPath(new URL('../../../bin/svc-facilitator.mjs', import.meta.url))
 let net: TestNetwork
 let nonce: string
 let burn: string
@@ -25,26 +22,11 @@ beforeAll(async () => {
 })
 afterAll(() => net.close())
 
-type Run = { code: number | null; stdout: string; stderr: string }
-
-/** Nothing of our own environment but the token reaches the command. */
-function run(
+/** Of the environment the command gets the token. */
+const run = (
   args: readonly string[],
   { token = net.adminToken, url = net.facilitatorUrl, parent = ['admin'] } = {},
-): Promise<Run> {
-  const child = spawn(process.execPath, [command, ...parent, ...args, '--url', url], {
-    env: { PATH: process.env.PATH ?? '', SVC_ADMIN_TOKEN: token },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.stdout += chunk
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output.stderr += chunk
-  })
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...output })))
-}
+) => runHere([...parent, ...args, '--url', url], { SVC_ADMIN_TOKEN: token })
 
 /** The configuration of the daemon that runs, with its port. */
 function configBeside(): string {

@@ -6,6 +6,7 @@ import { copyLedger } from '../../../test/ledger-files.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
+import { runHere } from '../../../test/run-here.js'
 
 let net: TestNetwork
 let nonce: string
@@ -29,11 +30,12 @@ afterAll(() => net.close())
 const pathOf = (name: string) => join(net.directory, name)
 
 /** With the token of the daemon and no key. */
-const audit = (...args: string[]) =>
-  runCommand(['audit', '--config', net.configFile, ...args], { SVC_ADMIN_TOKEN: net.adminToken })
+const audit = (...args: string[]) => runHere(...auditWith(...args))
+const auditWith = (...args: string[]) =>
+  [['audit', '--config', net.configFile, ...args], { SVC_ADMIN_TOKEN: net.adminToken }] as const
 
 it('beside the daemon that runs, chain and books agree', async () => {
-  const { code, stdout, stderr } = await audit('--url', net.facilitatorUrl)
+  const { code, stdout, stderr } = await runCommand(...auditWith('--url', net.facilitatorUrl))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('burned      1500 in the books, 1500 on the chain')
   expect(stdout).toContain('minted      1500 in the books, 1500 on the chain')
@@ -67,7 +69,7 @@ it('without a daemon that answers there is nothing to compare: exit code 75, and
   })
   const wrong = { SVC_ADMIN_TOKEN: 'a-token-that-is-wrong' }
   const args = ['audit', '--config', net.configFile, '--url', net.facilitatorUrl]
-  expect(await runCommand(args, wrong)).toMatchObject({ code: 1, stderr: expect.stringContaining('401') })
+  expect(await runHere(args, wrong)).toMatchObject({ code: 1, stderr: expect.stringContaining('401') })
 })
 
 it('of a period, only its payments are compared', async () => {

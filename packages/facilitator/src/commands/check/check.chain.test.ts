@@ -18,6 +18,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../../../test/command.js'
 import { temporaryFiles } from '../../../test/files.js'
+import { runHere } from '../../../test/run-here.js'
 import { readConfig } from '../../config/config.js'
 import { format, isFailure } from '../../config/finding.js'
 import { check } from './check.js'
@@ -487,7 +488,7 @@ describe('svc-facilitator check', () => {
       settlement: { journal: '/no/such/folder/j', confirmations: 0, permit_burner: elsewhere },
     })
     const env = { ...keys, SVC_TREASURY_PK: 'hunter2' }
-    const { code, stdout } = await runCommand(['check', '--config', file], env)
+    const { code, stdout } = await runHere(['check', '--config', file], env)
     expect(code).toBe(1)
     const failed = stdout.split('\n').filter((line) => line.startsWith('fail '))
     expect(failed.map((line) => line.split(' ')[1])).toEqual([
@@ -503,7 +504,7 @@ describe('svc-facilitator check', () => {
 
   it('R-075 exits 75 when only the RPC is down, and tells machines the same as JSON', async () => {
     const file = writeConfig({ network: { rpc_url: 'http://127.0.0.1:1' } })
-    const { code, stdout } = await runCommand(['check', '--config', file, '--json'], keys)
+    const { code, stdout } = await runHere(['check', '--config', file, '--json'], keys)
     expect(code).toBe(75)
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ ok: false, exitCode: 75 })

@@ -1,4 +1,4 @@
-/** The built command, as an operator types it. */
+/** Commands, as an operator types them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,8 +6,8 @@ import { Secret } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { historyEnvironment } from '../../../../../test/support/history-environment.js'
-import { runCommand } from '../../../test/command.js'
 import { minimalConfig } from '../../../test/config.js'
+import { runHere } from '../../../test/run-here.js'
 import { createTokens } from '../../history/identity/tokens.js'
 import { systemRandom } from '../../system.js'
 
@@ -25,7 +25,7 @@ function token(role: string, { tables = {}, more = {}, options = [] as string[] 
   files += 1
   const file = join(folder, `${files}.toml`)
   writeFileSync(file, minimalConfig(tables))
-  return runCommand(['history', 'token', '--role', role, '--config', file, ...options], { ...env, ...more })
+  return runHere(['history', 'token', '--role', role, '--config', file, ...options], { ...env, ...more })
 }
 
 const readAt = (url: string, text: string) => {

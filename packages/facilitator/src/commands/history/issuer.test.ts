@@ -1,19 +1,19 @@
-/** `svc-facilitator history issuer` as a process: from an empty folder to a key, a rotation and revocations. */
+/** `svc-facilitator history issuer`: from an empty folder to a key, a rotation and revocations. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { parseTrustAnchor, readManifest } from '@svc-zerc20/statement'
 import { expect, it } from 'vitest'
 import { deployment } from '../../../test/challenges.js'
-import { runCommand } from '../../../test/command.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { payerA } from '../../../test/history-payments.js'
 import { settingsOf } from '../../../test/issuer.js'
+import { runHere } from '../../../test/run-here.js'
 import { sightOf } from '../../history/scopes.js'
 import { createStatements } from '../../history/statements/statements.js'
 import { systemRandom } from '../../system.js'
 
-const issuer = (...args: readonly string[]) => runCommand(['history', 'issuer', ...args])
+const issuer = (...args: readonly string[]) => runHere(['history', 'issuer', ...args])
 
 it('makes an issuer, changes its key, revokes the old one, and revokes a statement', async () => {
   const folder = join(temporaryFolder(), 'issuer')
