@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils'
-import { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
+import { type Address, toChecksum } from '@svc-zerc20/protocol'
+import { addressBits, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 import type { Generation } from './generation.js'
 import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
 import { limits } from './limits.js'
@@ -78,6 +79,13 @@ function epochTweak({ seed, chainId, treasury, generation }: BurnTerms, { ledger
   const own = bytesOf(`0x${ledger}`, 16)
   const place = concatBytes(bigEndian(BigInt(generation), 1), own, bigEndian(BigInt(start), 8))
   return hexOf(keccak_256(concatBytes(utf8ToBytes('svc-zerc20/epoch-tweak/1'), seed, recipient, place)))
+}
+
+const addressMask = (1n << BigInt(addressBits)) - 1n
+
+/** The address in the low bits of a burn hash, EIP-55 checksummed. */
+export function addressOf(hash: bigint): Hex {
+  return toChecksum(hexOf(bigEndian(hash & addressMask, 20)) as Address)
 }
 
 /** The burn address at a powNonce, or undefined if it fails the proof of work: such a burn could never be minted. */

@@ -1,11 +1,8 @@
-import { type Address, toChecksum } from '@svc-zerc20/protocol'
 import type { Generation } from './generation.js'
-import { bigEndian, type Hex, hexOf } from './hex.js'
 import { fieldPrime, hash2, hash3 } from './poseidon.js'
 
 /** Bits of an address: the low bits of its burn hash. */
 export const addressBits = 160
-const addressMask = (1n << BigInt(addressBits)) - 1n
 /** ASCII "burn", read little-endian; generation 2 separates burn hashes from leaf hashes with it. */
 export const burnDomain = 0x6e727562n
 
@@ -32,9 +29,4 @@ export function burnHash(generation: Generation, recipientHash: bigint, secret: 
 /** Whether the `powBits` bits just above the address are zero. The mint circuit demands the same. */
 export function checkPow(hash: bigint, powBits: number): boolean {
   return ((hash >> BigInt(addressBits)) & ((1n << BigInt(powBits)) - 1n)) === 0n
-}
-
-/** The address in the low bits of a burn hash, EIP-55 checksummed. */
-export function addressOf(hash: bigint): Hex {
-  return toChecksum(hexOf(bigEndian(hash & addressMask, 20)) as Address)
 }

@@ -27,13 +27,14 @@ export {
   batchWithdrawInput,
 } from './batch-withdraw.js'
 export {
+  addressOf,
   type BurnTerms,
   burnAddressAt,
   deriveBurn,
   type MinedAddress,
   verifyBurnAddress,
 } from './burn-address.js'
-export { addressOf, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
+export { burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 export {
   batchCircuit,
   type CircuitName,
