@@ -335,7 +335,7 @@ const deeds: Record<string, () => Promise<void>> = {
       codes.push(...(await tell(challenge({ headers }), from)).statuses)
     }
     expect(codes).toEqual([...Array(20).fill(200), ...Array(4).fill(429)])
-    expect(await metric('svc_unknown_tokens_total')).toBeGreaterThanOrEqual(12)
+    expect(await metric('svc_events_total{event="seller.unknown_token"}')).toBeGreaterThanOrEqual(12)
   },
   async 'the token of a seller at the doors of the operator'() {
     const headers = [`Authorization: Bearer ${sellerToken}`]

@@ -122,8 +122,6 @@ export const limits = {
   historyExportMsMax: 900_000,
   /** Login challenges and logins a minute of one caller, together. */
   historyLoginsPerMin: 20,
-  /** How often an unknown bearer token is logged. */
-  unknownTokenReportMs: 60_000,
   /** Logins of one wallet that are remembered until their message expires. At this number the wallet gets in no more. */
   usedLoginNoncesMax: 1_000,
   /** Logins that wait for the answer of a contract wallet. */

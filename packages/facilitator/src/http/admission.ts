@@ -35,7 +35,6 @@ export function createAdmission(deps: {
 }) {
   const { strangers, clock } = deps
   const rates = createRates({ keysMax: limits.rateLimitKeysMax, clock, shared: deps.counts })
-  const unknownTokens = countUnknownTokens(deps)
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),
     seller,
@@ -54,7 +53,9 @@ export function createAdmission(deps: {
     const seller = sellerOf(request)
     if (seller) return seller
     const key = callerKey(request.ip)
-    if (bearerIn(request.headers.authorization) !== undefined) unknownTokens.seen(key)
+    if (bearerIn(request.headers.authorization) !== undefined) {
+      deps.log({ event: 'seller.unknown_token', caller: key })
+    }
     return { key, ...strangers }
   }
 
@@ -99,25 +100,6 @@ export function createAdmission(deps: {
       return seller ? (sellerIn(seller.key) ?? seller.key) : callerKey(request.ip)
     },
     isSeller: (request: Asking) => sellerOf(request) !== undefined,
-    /** Requests with a token that belongs to no seller. */
-    unknownTokens: unknownTokens.total,
-  }
-}
-
-/** Tells the operator of such tokens once in a while: a guesser must not fill the log. */
-function countUnknownTokens({ clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Log }) {
-  let toldAtMs = Number.NEGATIVE_INFINITY
-  let told = 0
-  let total = 0
-  return {
-    seen(caller: string): void {
-      total += 1
-      if (clock.now() - toldAtMs < limits.unknownTokenReportMs) return
-      log({ event: 'seller.unknown_token', caller, count: total - told })
-      toldAtMs = clock.now()
-      told = total
-    },
-    total: () => total,
   }
 }
 

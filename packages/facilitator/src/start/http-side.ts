@@ -79,8 +79,8 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   return app
 }
 
-function admissionOf({ config, clock, storage, telemetry: { log, metrics } }: HttpSideDeps): Admission {
-  const admission = createAdmission({
+function admissionOf({ config, clock, storage, telemetry: { log } }: HttpSideDeps): Admission {
+  return createAdmission({
     sellers: sellersOf(config),
     strangers: {
       ratePerMin: config.daemon.rate_limit_per_min,
@@ -90,8 +90,6 @@ function admissionOf({ config, clock, storage, telemetry: { log, metrics } }: Ht
     log,
     counts: storage.shared?.counts,
   })
-  metrics.source('svc_unknown_tokens_total', admission.unknownTokens)
-  return admission
 }
 
 function wirePayments(

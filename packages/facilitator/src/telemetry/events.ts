@@ -47,8 +47,7 @@ export const logEvents = {
   'work.failed': warn('The work could not be taken up, or put down. It is tried again.', { err }),
   'decider.ready': info('`svc-facilitator decide` listens.', { url: listening.url }),
   'log.repeated': warn(
-    'Sums up repeated failures of one kind that were not written one by one. The first one was written with its ' +
-      'stack.',
+    'Sums up repeated failures of one kind that were not written one by one. The first one was written in full.',
     {
       of: field<string>('their event'),
       message: field<string>('the message of the last failure'),
@@ -150,13 +149,13 @@ export const logEvents = {
       'catches up.',
     { err },
   ),
+  'issuer.failed': error(
+    'The issuer of statements could not sign or keep one: its key, its papers or its disk. No statement left the daemon.',
+    { err },
+  ),
   'seller.unknown_token': warn(
-    'A call had a token that belongs to none of the `[[sellers]]`, so it counted as a stranger. Written at most ' +
-      'once a minute.',
-    {
-      caller: field<string>('address of the latest caller; the /64 of an IPv6 address'),
-      count: field<number>('such calls since the last such line'),
-    },
+    'A call had a token that belongs to none of the `[[sellers]]`, so it counted as a stranger.',
+    { caller: field<string>('address of the caller; the /64 of an IPv6 address') },
   ),
   'request.failed': error('A request failed through no fault of its caller.', {
     route: field<string>('the path pattern'),

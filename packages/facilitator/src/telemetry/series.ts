@@ -45,7 +45,6 @@ export const series = {
     'endpoint',
     'status',
   ),
-  svc_unknown_tokens_total: counter('Calls with a token that belongs to no seller.'),
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
   svc_minter_balance_wei: gauge('Native balance of the minter, as last seen. With `SVC_MINTER_PK` only.'),

@@ -31,6 +31,21 @@ const failure = (n: number) =>
   ({ event: 'rpc.failed', err: new SvcError('rpc_error', `the RPC answered ${n}`) }) as const
 
 describe('the summed log', () => {
+  it('sums up what strangers can bring about', async () => {
+    const { log, written, endWindows } = setup()
+    const guess = { event: 'seller.unknown_token', caller: '192.0.2.1' } as const
+    for (let n = 0; n < 100; n++) log(guess)
+    await endWindows()
+    const repeated = {
+      event: 'log.repeated',
+      of: 'seller.unknown_token',
+      message: '',
+      count: 99,
+      seconds: 60,
+    }
+    expect(written).toEqual([guess, repeated])
+  })
+
   it('writes the first failure of a kind in full and the rest as one line with a count', async () => {
     const { log, written, endWindows } = setup()
     for (let n = 500; n < 600; n++) log(failure(n))

@@ -51,6 +51,9 @@ export function createSummedLog(deps: {
   }
 }
 
+/** Events without an error that others can bring about, or that come again and again. */
+const summed = new Set<string>(['relayer.send_refused', 'relayer.unfunded', 'seller.unknown_token'])
+
 /** The kind of a failure, of which there are as many as our code has names; undefined for what is never summed up. */
 function kindOf(event: WrittenEvent): string | undefined {
   if ('err' in event) {
@@ -58,9 +61,7 @@ function kindOf(event: WrittenEvent): string | undefined {
     const { code, name } = Object(event.err)
     return `${event.event} ${reason} ${code ?? name}`
   }
-  return event.event === 'relayer.send_refused' || event.event === 'relayer.unfunded'
-    ? event.event
-    : undefined
+  return summed.has(event.event) ? event.event : undefined
 }
 
 function messageOf(event: WrittenEvent): string {

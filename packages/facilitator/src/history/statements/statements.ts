@@ -71,7 +71,7 @@ export async function createStatements(parts: StatementParts): Promise<Statement
   const artifacts = await openArtifacts(settings.artifactPath)
   const listed = createRevocationList(settings.artifactPath, clock)
   const takesOneMore = createRate(clock, statementsPerHourMax)
-  const complain = createComplaints(parts)
+  const complain = (err: unknown) => parts.log({ event: 'issuer.failed', err })
   const seconds = () => unixSeconds(clock)
 
   const issuer = () => usable(issuers.current)
@@ -81,7 +81,7 @@ export async function createStatements(parts: StatementParts): Promise<Statement
       return accept(read())
     } catch (error) {
       if (!(error instanceof CodedError)) throw error
-      complain(error.message)
+      complain(error)
       return reject('issuer_unavailable')
     }
   }
@@ -89,7 +89,7 @@ export async function createStatements(parts: StatementParts): Promise<Statement
   /** A full or missing disk is the operator's to fix, so the log says what the participant is not told. */
   async function onDisk<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: Error) => {
-      complain(error.message)
+      complain(error)
       throw error
     })
   }
@@ -153,17 +153,6 @@ export async function createStatements(parts: StatementParts): Promise<Statement
       const found = issuer()
       return found.ok ? accept(await listOf(found.value)) : found
     },
-  }
-}
-
-/** Strangers may ask for the manifest, and must not fill the log with what is wrong with it. */
-function createComplaints({ clock, log }: Pick<StatementParts, 'clock' | 'log'>): (about: string) => void {
-  let last = { about: '', at: Number.NEGATIVE_INFINITY }
-  return (about) => {
-    const at = clock.now()
-    if (about === last.about && at - last.at < limits.logWindowMs) return
-    last = { about, at }
-    for (const message of about.split('\n')) log({ event: 'facilitator.warning', message })
   }
 }
 
