@@ -14,6 +14,7 @@ import {
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createMemoryStore, stepSettings, stores } from '../../../test/store.js'
+import { ownLeases } from '../lease.js'
 import { createGrants } from './grants.js'
 import { createStoreLedger } from './ledger.js'
 
@@ -189,8 +190,8 @@ describe('accept and grant', () => {
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
     const change = () => new Promise<never>(() => undefined)
-    const { closed, leases } = createMemoryStore(movableClock()).store
-    const slow = createGrants({ change, closed, leases }, movableClock(), ledger)
+    const alone = { change, closed: new AbortController().signal, leases: ownLeases }
+    const slow = createGrants(alone, movableClock(), ledger)
     const grant = await slow.takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     expect((await slow.find(nonce))?.granted).toBe(false)
