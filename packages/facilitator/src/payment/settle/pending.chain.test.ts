@@ -166,7 +166,8 @@ describe('a node that tells nonsense about the mined burn', () => {
   const receipt = (fields: object) => ({
     method: 'eth_getTransactionReceipt',
     kind: 'result' as const,
-    times: 1,
+    // A receipt that is not of the head is asked for a second time, together with the head.
+    times: 2,
     value: {
       transactionHash: `0x${'ab'.repeat(32)}`,
       blockNumber: '0x1',
