@@ -31,7 +31,9 @@ export function createUnrest(deps: {
     const { accepted, late, granted, claim, demoted, finalized } = payment
     const counted = accepted ?? late
     if (!counted && isPaid) return 'its burn is in no record'
-    if (counted) {
+    // A burn that bought nothing, and that a reorg took for good, is looked for again and again.
+    const isLost = !accepted && !isPaid
+    if (counted && !isLost) {
       if (!finalized) return 'it is not finalized'
       const { txHash, value } = counted.burn
       // Its block may be another one than the ledger has: behind its mint nobody reads a burn again.

@@ -43,9 +43,10 @@ export function createRules(deps: {
   const demoted = new Set<ChallengeNonce>()
   /** Account and txNonce of the transaction that a payment was last accepted for. */
   const heldBy = new Map<ChallengeNonce, string>()
-  /** Presented again after a reorg took the burn, so that it is sent anew though the old transaction may come back. */
+  /** Presented again after a reorg may have taken the burn, so that it is sent anew though the old transaction comes back. */
   const insisted = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
+  const signedAtMs = new Map<ChallengeNonce, number>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
   let highest = 0
   const found: Violation[] = []
@@ -101,7 +102,14 @@ export function createRules(deps: {
     for (const nonce of nonces) {
       if (signers.has(nonce) && signers.get(nonce) !== from) broken(`${nonce} is signed by two accounts`)
       signers.set(nonce, from)
+      signedAtMs.set(nonce, now())
     }
+  }
+
+  /** A run whose record the store refused has broken off, too: then the ledger does not even know of the first burn. */
+  function onPresentedAgain(nonce: ChallengeNonce): void {
+    const isShaken = reorgedAtMs > (signedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY)
+    if (demoted.has(nonce) || isShaken) insisted.add(nonce)
   }
 
   return {
@@ -129,9 +137,7 @@ export function createRules(deps: {
         accepted.delete(args[0] as ChallengeNonce)
         demoted.add(args[0] as ChallengeNonce)
       }
-      if (outcome === 'same_payload' && demoted.has(args[0] as ChallengeNonce)) {
-        insisted.add(args[0] as ChallengeNonce)
-      }
+      if (outcome === 'same_payload') onPresentedAgain(args[0] as ChallengeNonce)
       if (name !== 'useGrants') return
       for (const nonce of args[0] as readonly ChallengeNonce[]) {
         if (!usedAtMs.has(nonce)) usedAtMs.set(nonce, now())

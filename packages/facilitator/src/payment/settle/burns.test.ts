@@ -118,6 +118,21 @@ describe('a burn that a reorg took back', () => {
   })
 })
 
+describe('a burn that fails after the daemon closed', () => {
+  it('keeps its claim, for which the next sender may have signed', async () => {
+    const { ledger, burns, closing, named, world } = await setup([failedWith('chain_unavailable')])
+    world.onPause = () => new Promise(() => undefined)
+    const second = challengeOf(2)
+    await ledger.issue(second)
+    await ledger.claim(second.nonce, permitPayloadOf(second))
+    burns.start({ challenge: second, payload: permitPayloadOf(second) }, 'burnable')
+    closing.abort()
+    await expect(burns.watch(second.nonce, 1_000)).rejects.toMatchObject({ code: 'lease_lost' })
+    expect((await ledger.find(second.nonce))?.claim).toBeDefined()
+    expect(named('burn.failed')).toEqual([])
+  })
+})
+
 describe('a burn that somebody else saw', () => {
   it('is accepted, though the burner that looked for it says that it failed', async () => {
     const { ledger, burns, named, world } = await setup([failedWith('burn_not_found')])

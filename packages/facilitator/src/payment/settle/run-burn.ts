@@ -23,7 +23,7 @@ export type RunBurnDeps = {
   readonly report: Report
   /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
   readonly retryMs: { readonly first: number; readonly max: number }
-  /** Ends these pauses. After that nothing is tried again. */
+  /** Ends these pauses. After that nothing is tried again, and no claim released: whoever comes next may have signed for it. */
   readonly closing: AbortSignal
 }
 
@@ -57,6 +57,7 @@ export function createRunBurn(deps: RunBurnDeps) {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
+      if (deps.closing.aborted) throw new SvcError('lease_lost', 'whoever sends next takes the burn up')
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
       // The record of a transaction may have been written, and only the answer to that got lost.
       const ifSigned = outcome.rejection.reason === 'storage_unavailable' ? 'keep' : 'release'
