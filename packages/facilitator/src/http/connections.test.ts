@@ -109,7 +109,7 @@ describe('a connection', () => {
   })
 })
 
-const patient = { ...bounds, headMs: 600_000, requestMs: 600_000, silentMs: 600_000, keptMs: 600_000 }
+const patient = { ...bounds, headMs: 300_000, requestMs: 300_000, silentMs: 300_000, keptMs: 300_000 }
 const asks = 'GET /supported HTTP/1.1\r\nHost: x\r\n\r\n'
 const waits = asks.replace('supported', 'waits')
 
