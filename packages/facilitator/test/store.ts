@@ -61,7 +61,7 @@ async function openOnServer(url: string, options: StoreOptions): Promise<Store> 
   databases += 1
   const database = `ledger_${process.pid}_${databases}`
   await runStatements(url, `CREATE DATABASE ${database}`)
-  return openPostgres({ ...options, database: { url: url.replace(/[^/]*$/, database) } })
+  return openPostgres({ ...options, database: { url: url.replace(/[^/]*$/, database), connectSeconds: 300 } })
 }
 
 /** A store that opens while it is used, and closes with its test. */

@@ -7,7 +7,7 @@ import type { Hints } from '../store.js'
 
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
-const connectSeconds = 5
+const connectSecondsMax = 5
 const readersMax = 4
 const asideMax = 2
 
@@ -38,6 +38,8 @@ export type Database = {
   readonly url: string
   readonly password?: Secret<string> | undefined
   readonly migrations?: readonly Migration[]
+  /** How long a connection may take to open. */
+  readonly connectSeconds?: number
 }
 
 /** How long a statement may take, how long a transaction may rest between two, and how long all of it may take. */
@@ -91,7 +93,7 @@ const isOfTheWay = (error: unknown): boolean => {
 
 type Terms = Patience & { readonly connections: number; readonly isReadOnly: boolean }
 
-const openConnections = ({ url, password }: Database, terms: Terms) =>
+const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: Database, terms: Terms) =>
   postgres(url, {
     max: terms.connections,
     ...(password && { password: () => password.reveal() }),

@@ -238,8 +238,9 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
       const lie = JSON.stringify(Array.from({ length: 8 }, () => '1'))
       await server.run(`UPDATE proof_job SET proof = '${lie}' WHERE holder IS NULL`, 'provers')
       await until(() => told(working, 'proof.not_borrowed'))
-      helping.signal('SIGKILL')
+      // The prover first: stopped, it would end by itself as soon as its parent is gone.
       process.kill(dying, 'SIGKILL')
+      helping.signal('SIGKILL')
       await helping.ended
       process.kill(prover(working), 'SIGCONT')
       await finalized(working, left)
