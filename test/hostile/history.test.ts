@@ -74,7 +74,7 @@ describe('R-143 tokens at the built daemon', () => {
     const now = Math.floor(Date.now() / 1000)
     const { HISTORY_PROVIDER_TENANT: tenant, HISTORY_PROVIDER_ACTOR: actor } = names
     const cases = await hostileTokens({ token: good.payer, secret, url, now, provider: { tenant, actor } })
-    expect(cases.length).toBeGreaterThanOrEqual(60)
+    expect(cases.length).toBeGreaterThanOrEqual(80)
     for (const { name, reason, authorization } of cases) {
       const headers = authorization.map((value) => `Authorization: ${value}`)
       for (const path of ['/history/whoami', '/history/payments/0x00', '/history/nothing']) {

@@ -100,10 +100,15 @@ function tampered({ token, now }: TokenWorld): Case[] {
     ['two parts', 'token_malformed', `${header}.${payload}`],
     ['four parts', 'token_malformed', `${token}.${signature}`],
     ['padding', 'token_malformed', `${token}=`],
+    // 32 bytes leave two bits of the last character unused.
+    ['stray bits in the signature', 'token_malformed', `${token.slice(0, -1)}${strayBits(token.slice(-1))}`],
     ['a payload that is no JSON', 'token_signature', [header, encode('{"iss"'), signature].join('.')],
     ['a payload that is a list', 'token_signature', [header, encode('[]'), signature].join('.')],
   ]
 }
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const strayBits = (last: string) => alphabet[alphabet.indexOf(last) ^ 1] ?? ''
 
 function algorithms({ token, secret }: TokenWorld): Case[] {
   const [header, payload = ''] = token.split('.')
@@ -134,11 +139,20 @@ function headers({ token, secret }: TokenWorld): Case[] {
   const [header, payload] = token.split('.')
   const [fields, body] = [decode(header), decode(payload)]
   const with_ = (more: Fields) => forge({ ...fields, ...more }, body, secret)
+  const doubled = JSON.stringify(fields).replace('{', '{"alg":"none",')
   return [
     ['a critical extension', 'token_malformed', with_({ crit: ['exp'] })],
     ['an unencoded payload', 'token_malformed', with_({ b64: false, crit: ['b64'] })],
+    ['b64 alone', 'token_malformed', with_({ b64: false })],
+    ['a key of its own', 'token_malformed', with_({ jwk: { kty: 'oct', k: encode('mine') } })],
+    ['an address of keys', 'token_malformed', with_({ jku: 'https://keys.example/jwks.json' })],
+    ['compression', 'token_malformed', with_({ zip: 'DEF' })],
     ['another type', 'token_malformed', with_({ typ: 'JWT' })],
     ['no type', 'token_malformed', with_({ typ: undefined })],
+    ['a key id', 'token_malformed', with_({ kid: 'AAAAAAAAAAA' })],
+    ['a key id that is a path', 'token_malformed', with_({ kid: '../../dev/null' })],
+    ['a header with a doubled key', 'token_malformed', forge(doubled, body, secret)],
+    ['a header with spaces', 'token_malformed', forge(JSON.stringify(fields, undefined, 1), body, secret)],
   ]
 }
 
@@ -146,11 +160,14 @@ function claims({ token, secret, url, now, provider }: TokenWorld): Case[] {
   const [header, payload] = token.split('.')
   const [fields, body] = [decode(header), decode(payload)]
   const with_ = (more: Fields) => forge(fields, { ...body, ...more }, secret)
+  const doubled = JSON.stringify(body).replace('{', '{"role":"provider",')
   return [
     ['an end that is over', 'token_expired', with_({ iat: now - 900, exp: now })],
     ['an end of long ago', 'token_expired', with_({ iat: now - 9_000, exp: now - 8_100 })],
     ['a beginning in the future', 'token_not_yet_valid', with_({ nbf: now + 60 })],
     ['issued in the future', 'token_not_yet_valid', with_({ iat: now + 60, exp: now + 900 })],
+    ['a life of an hour', 'token_malformed', with_({ iat: now, exp: now + 3_600 })],
+    ['a life of one second too long', 'token_malformed', with_({ iat: now, exp: now + 901 })],
     ['a life that ends before it begins', 'token_expired', with_({ iat: now, exp: now - 1 })],
     [
       'issued in the future, though it began before',
@@ -160,7 +177,12 @@ function claims({ token, secret, url, now, provider }: TokenWorld): Case[] {
     ['more characters than any token', 'token_malformed', with_({ jti: 'x'.repeat(4_000) })],
     ['no end', 'token_malformed', with_({ exp: undefined })],
     ['an end in words', 'token_malformed', with_({ exp: String(now + 600) })],
-    ['no time of issue', 'token_not_yet_valid', with_({ iat: undefined })],
+    ['an end with a fraction', 'token_malformed', with_({ exp: now + 600.5 })],
+    ['an end beyond all numbers', 'token_malformed', forge(fields, endless(body), secret)],
+    ['no time of issue', 'token_malformed', with_({ iat: undefined })],
+    ['no token id', 'token_malformed', with_({ jti: undefined })],
+    ['a claim that we do not know', 'token_malformed', with_({ roles: ['payer', 'provider'] })],
+    ['doubled claims', 'token_malformed', forge(fields, doubled, secret)],
     ['another issuer', 'token_issuer', with_({ iss: 'https://other.example' })],
     ['no issuer', 'token_issuer', with_({ iss: undefined })],
     ['another audience', 'token_audience', with_({ aud: 'https://other.example' })],
@@ -179,6 +201,8 @@ function claims({ token, secret, url, now, provider }: TokenWorld): Case[] {
     ['no role', 'token_role', with_({ role: undefined })],
   ]
 }
+
+const endless = (body: Fields) => JSON.stringify({ ...body, exp: 0 }).replace('"exp":0', '"exp":1e999')
 
 const encrypted = ({ token, secret }: TokenWorld): Promise<string> =>
   new EncryptJWT(decode(token.split('.')[1]))

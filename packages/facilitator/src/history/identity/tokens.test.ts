@@ -70,13 +70,11 @@ describe('an identity token', () => {
     expect(await tokens.read(`Bearer ${ahead(6)}`)).toMatchObject({ reason: 'token_not_yet_valid' })
   })
 
-  it('that claims a longer life is good for 15 minutes', async () => {
-    const { tokens, clock, bearer, now } = world()
+  it('that claims a longer life is refused', async () => {
+    const { tokens, bearer, now } = world()
     const [header, payload] = (await bearer()).slice(7).split('.')
     const long = `Bearer ${forge(decode(header), { ...decode(payload), exp: now + 3_600 }, secret)}`
-    expect(await tokens.read(long)).toMatchObject({ value: { expiresAt: now + 900 } })
-    clock.advance(900_000)
-    expect(await tokens.read(long)).toMatchObject({ reason: 'token_expired' })
+    expect(await tokens.read(long)).toMatchObject({ reason: 'token_malformed' })
   })
 
   it('of names beyond ASCII is good', async () => {

@@ -62,12 +62,11 @@ export function createTokens(deps: {
         issuer: url,
         audience: url,
         requiredClaims: ['exp'],
-        // Whatever end a token claims: nothing takes it back before its end.
         maxTokenAge: tokenSeconds,
         clockTolerance: clockSkewSeconds,
         currentDate: new Date(clock.now()),
       })
-      return accept(payload)
+      return isOurForm(token, payload) ? accept(payload) : reject('token_malformed')
     } catch (error) {
       if (error instanceof errors.JOSEError) return reject(reasonOf(error))
       throw error
@@ -75,10 +74,10 @@ export function createTokens(deps: {
   }
 
   /** Only a holder of the secret gets as far as this, so a stranger learns nothing from the reasons. */
-  function judgeClaims({ aud, iat = 0, exp = 0, ...claims }: JWTPayload): Result<Participant> {
+  function judgeClaims({ aud, exp, ...claims }: JWTPayload): Result<Participant> {
     // A list is refused even with us in it: each of the others could use the token here.
     if (aud !== url) return reject('token_audience')
-    const expiresAt = Math.floor(Math.min(exp, iat + tokenSeconds)) as UnixSeconds
+    const expiresAt = exp as UnixSeconds
     if (unixSeconds(clock) >= expiresAt) return reject('token_expired')
     const role = participantRoles.find((name) => name === claims.role)
     if (role === undefined) return reject('token_role')
@@ -93,7 +92,7 @@ export function createTokens(deps: {
       const issuedAt = unixSeconds(clock)
       const expiresAt = (issuedAt + tokenSeconds) as UnixSeconds
       const token = await new SignJWT({ tenant, role })
-        .setProtectedHeader({ alg: algorithm, typ: tokenType })
+        .setProtectedHeader(headerOfOurs)
         .setIssuer(url)
         .setAudience(url)
         .setSubject(actor)
@@ -111,6 +110,28 @@ export function createTokens(deps: {
       return verified.ok ? judgeClaims(verified.value) : verified
     },
   }
+}
+
+const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+const headerOfOurs = { alg: algorithm, typ: tokenType }
+const claimsOfOurs = new Set(['iss', 'aud', 'sub', 'tenant', 'role', 'iat', 'nbf', 'exp', 'jti'])
+
+/**
+ * Whether a token that is signed with the secret is written as ours are: no header field and no claim more, none doubled,
+ * and no life that is longer.
+ */
+function isOurForm(token: string, payload: JWTPayload): boolean {
+  const [header, body, signature = ''] = token.split('.')
+  const { iat, exp, jti } = payload
+  const isWhole = Number.isSafeInteger(iat) && Number.isSafeInteger(exp) && jti !== undefined
+  return (
+    isWhole &&
+    (exp as number) - (iat as number) <= tokenSeconds &&
+    Object.keys(payload).every((name) => claimsOfOurs.has(name)) &&
+    header === encoded(headerOfOurs) &&
+    body === encoded(payload) &&
+    signature === Buffer.from(signature, 'base64url').toString('base64url')
+  )
 }
 
 /** The token of the one `Authorization: Bearer …` header. The word `bearer` may have any case (RFC 9110, 11.1). */
@@ -139,5 +160,6 @@ function reasonOf(error: errors.JOSEError): ReasonCode {
   if (error instanceof errors.JOSEAlgNotAllowed) return 'token_algorithm'
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'token_signature'
   const isClaim = error instanceof errors.JWTClaimValidationFailed
+  if (isClaim && error.claim === 'iat' && error.reason !== 'check_failed') return 'token_malformed'
   return (isClaim ? reasonOfClaim[error.claim] : undefined) ?? 'token_malformed'
 }
