@@ -168,7 +168,9 @@ function claims({ token, secret, url, now, provider }: TokenWorld): Case[] {
     ['issued in the future', 'token_not_yet_valid', with_({ iat: now + 60, exp: now + 900 })],
     ['a life of an hour', 'token_malformed', with_({ iat: now, exp: now + 3_600 })],
     ['a life of one second too long', 'token_malformed', with_({ iat: now, exp: now + 901 })],
-    ['a life that ends before it begins', 'token_expired', with_({ iat: now, exp: now - 1 })],
+    ['a life that ends before it begins', 'token_malformed', with_({ iat: now, exp: now - 1 })],
+    ['a life of no time', 'token_malformed', with_({ iat: now + 3, exp: now + 3 })],
+    ['a token id that is a number', 'token_malformed', with_({ jti: 7 })],
     [
       'issued in the future, though it began before',
       'token_not_yet_valid',

@@ -117,16 +117,18 @@ const headerOfOurs = { alg: algorithm, typ: tokenType }
 const claimsOfOurs = new Set(['iss', 'aud', 'sub', 'tenant', 'role', 'iat', 'nbf', 'exp', 'jti'])
 
 /**
- * Whether a token that is signed with the secret is written as ours are: no header field and no claim more, none doubled,
- * and no life that is longer.
+ * Whether a signed token is written as ours are. It has no further header field or claim, has none of them twice, and lives
+ * no longer.
  */
 function isOurForm(token: string, payload: JWTPayload): boolean {
   const [header, body, signature = ''] = token.split('.')
-  const { iat, exp, jti } = payload
-  const isWhole = Number.isSafeInteger(iat) && Number.isSafeInteger(exp) && jti !== undefined
+  const { iat = Number.NaN, exp = Number.NaN, jti } = payload
   return (
-    isWhole &&
-    (exp as number) - (iat as number) <= tokenSeconds &&
+    Number.isSafeInteger(iat) &&
+    Number.isSafeInteger(exp) &&
+    exp > iat &&
+    exp - iat <= tokenSeconds &&
+    typeof jti === 'string' &&
     Object.keys(payload).every((name) => claimsOfOurs.has(name)) &&
     header === encoded(headerOfOurs) &&
     body === encoded(payload) &&
