@@ -15,7 +15,7 @@ import type { News } from '../payment/settle/shared-burns.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
-import type { Lease } from '../store/lease.js'
+import { type Lease, sendLease } from '../store/lease.js'
 import type { Senders, SenderTerms } from './chain-side.js'
 import { createFeesSide, type FeesSide } from './fees.js'
 import { createFinalization, type Finalization } from './finalization.js'
@@ -133,7 +133,7 @@ export async function createLeasedSide(
 
 /** Takes up what other daemons claimed, or left behind. Returns a function that stops it. */
 function startShared(
-  { config, chainSide, senders, storage: { ledger }, clock, telemetry }: LeasedParts,
+  { config, chainSide, senders, storage: { ledger, store }, clock, telemetry }: LeasedParts,
   deps: Pick<LeasedSide, 'burns'> &
     Pick<PaymentFlow, 'examine'> & { readonly news: News; readonly isWorking: boolean },
 ): () => Promise<unknown> {
@@ -148,6 +148,8 @@ function startShared(
     ledger,
     chain,
     send: async (raw) => void (await rpc.batch([{ method: 'eth_sendRawTransaction', params: [raw] }])),
+    // A lease that was taken once has a new term.
+    fence: async (gone) => (await store.leases.take(sendLease(gone)))?.release(),
     confirmations: config.settlement.confirmations,
     report,
   })

@@ -11,13 +11,19 @@ const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(
 const account: Address = addressOf(0xb2)
 
 /** One signed burn of a daemon that is gone, on a chain that sees it so, at this time of its deep blocks. */
-async function round(seen: Awaited<ReturnType<Examine['permit']>>, deepTime: number) {
+async function round(
+  seen: Awaited<ReturnType<Examine['permit']>>,
+  deepTime: number,
+  orphan: 'gone' | 'back' = 'gone',
+) {
   const done: string[] = []
+  let isFenced = false
   const endOrphans = createOrphans({
     ledger: {
-      orphaned: async () => [
-        { transactions: [transaction], items: [{ challenge, payload: permitPayloadOf(challenge) }] },
-      ],
+      orphaned: async () =>
+        isFenced && orphan === 'back'
+          ? []
+          : [{ transactions: [transaction], items: [{ challenge, payload: permitPayloadOf(challenge) }] }],
       release: (async (_, why) => {
         done.push(`released: ${why?.reason}`)
         return 'released'
@@ -32,7 +38,10 @@ async function round(seen: Awaited<ReturnType<Examine['permit']>>, deepTime: num
       headNumber: () => 100n,
       blockTime: async (number) => (number === 98n ? (deepTime as never) : undefined),
     },
-    send: async (raw) => void done.push(`sent: ${raw}`),
+    fence: async (gone) => {
+      isFenced = gone === transaction.from
+    },
+    send: async (raw) => void done.push(isFenced ? `sent: ${raw}` : 'sent without a fence'),
     confirmations: 2,
     report: () => undefined,
   })
@@ -48,6 +57,10 @@ describe('a burn that a daemon signed which is gone', () => {
       'sent: 0x09',
     ])
     expect(await round(refused, deadline)).toEqual(['sent: 0x09'])
+  })
+
+  it('is left to its daemon when that comes back', async () => {
+    expect(await round({ ok: true, value: { verdict: 'burnable' } as never }, 0, 'back')).toEqual([])
   })
 
   it('is accepted once a block holds it', async () => {

@@ -17,6 +17,8 @@ export function createOrphans(deps: {
   readonly chain: Pick<Chain, 'headNumber' | 'blockTime'>
   /** Hands signed bytes to the node. The node may know them. */
   readonly send: (raw: `0x${string}`) => Promise<void>
+  /** From now on the daemon of this account signs nothing before it has read again what it recorded. */
+  readonly fence: (account: Address) => Promise<void>
   readonly confirmations: number
   readonly report: Report
 }): (account: Address) => Promise<void> {
@@ -40,6 +42,10 @@ export function createOrphans(deps: {
   }
 
   return async (account) => {
+    const senders = (await ledger.orphaned(account)).flatMap(({ transactions: [form] }) => form?.from ?? [])
+    if (senders.length === 0) return
+    // A daemon that is gone may only be late. It must not wake up and use the txNonces of bytes that are sent here.
+    for (const gone of new Set(senders)) await deps.fence(gone)
     for (const { transactions, items } of await ledger.orphaned(account)) {
       const newest = transactions.at(-1)
       if (newest) await deps.send(newest.raw)
