@@ -6,7 +6,7 @@ import type { AwaitingMint } from './records.js'
 import type { Wait } from './waits.js'
 
 /** Books over a list that the test lengthens, with a clock that the test moves. */
-function booksOf(few: number, waitOf?: () => Wait) {
+function booksOf(few: number, waitOf?: () => Wait, isElsewhere = false) {
   const awaiting: AwaitingMint[] = []
   const demoted: AwaitingMint[] = []
   const time = { ms: 1_000_000 }
@@ -21,6 +21,7 @@ function booksOf(few: number, waitOf?: () => Wait) {
     },
     clock: { now: () => time.ms },
     waitOf,
+    isElsewhere: () => isElsewhere,
     few,
     freshMs: 5_000,
   })
@@ -31,6 +32,13 @@ function booksOf(few: number, waitOf?: () => Wait) {
 }
 
 describe('what is owed to the provider', () => {
+  it('has reasons only at the daemon that mints', async () => {
+    const { books, burn } = booksOf(1, () => ({ reason: 'root_behind', sinceMs: 0 }), true)
+    burn(1)
+    expect([...(await books.total()).reasons]).toEqual([['elsewhere', 1]])
+    expect(await books.waiting(9, 'root_behind')).toEqual([])
+  })
+
   it('tells how many gather for a batch, and since when', async () => {
     const { books, burn } = booksOf(1, () => ({ reason: 'gathering', sinceMs: 0 }))
     burn(1)

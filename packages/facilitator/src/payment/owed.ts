@@ -23,6 +23,8 @@ export function createOwedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
   /** Absent when nothing is minted here. */
   readonly waitOf: ((nonce: ChallengeNonce) => Wait | undefined) | undefined
+  /** Whether another daemon mints what is burned here. */
+  readonly isElsewhere: () => boolean
   readonly few: number
   readonly freshMs: number
 }) {
@@ -31,8 +33,10 @@ export function createOwedBooks(deps: {
   let summing: Promise<Owed> | undefined
 
   /** Why a payment that is burned and not minted waits. */
-  const waitOf = (nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait> =>
-    deps.waitOf ? (deps.waitOf(nonce) ?? { reason: 'queued' }) : { reason: 'off' }
+  function waitOf(nonce: ChallengeNonce): Pick<Wait, 'reason'> & Partial<Wait> {
+    if (!deps.waitOf) return { reason: 'off' }
+    return deps.isElsewhere() ? { reason: 'elsewhere' } : (deps.waitOf(nonce) ?? { reason: 'queued' })
+  }
 
   async function sum(): Promise<Owed> {
     const reasons = new Map<WaitReason, number>()

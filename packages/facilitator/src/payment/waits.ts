@@ -25,6 +25,7 @@ export const waitReasons = {
   displaced: "somebody else used the nonce of its mint's transaction",
   mint_not_found: 'it is minted, and the node does not show by which transaction',
   unavailable: 'node, disk, indexer or prover failed',
+  elsewhere: 'another daemon of this ledger mints, and only that one knows why',
   off: 'this daemon mints nothing',
 } as const
 

@@ -203,6 +203,7 @@ function wireOperator(
       ledger,
       clock,
       waitOf: finalization.waitOf && ((nonce) => leased().finalization.waitOf?.(nonce)),
+      isElsewhere: () => !isWorking(),
       few: limits.owedFewPayments,
       freshMs: limits.owedFreshMs,
     }),

@@ -13,6 +13,7 @@ export const remedies: Record<WaitReason, string | undefined> = {
   proving: undefined,
   gathering: undefined,
   confirming: undefined,
+  elsewhere: undefined,
   root_behind:
     'See that the indexer runs and proves roots (Health). It mints by itself once a root covers the burn.',
   verifier_paused: 'Only the owner of the verifier contract can resume it. Nothing is lost meanwhile.',

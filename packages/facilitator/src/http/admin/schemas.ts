@@ -54,7 +54,7 @@ export const paymentPage = named(
 
 export const paymentTimeline = named(
   'PaymentTimeline',
-  'One payment, and its turns in order. Steps of an earlier run of the daemon are in its log.',
+  'One payment, and its turns in order. Steps of an earlier run, or of another daemon, are in the log of that one.',
   z.looseObject({
     payment: recordedPayment,
     timeline: z.array(
