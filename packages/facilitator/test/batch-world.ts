@@ -9,7 +9,7 @@ import { createFinalize, type Finalize } from '../src/payment/finalize/finalize.
 import type { MintStep } from '../src/payment/finalize/round.js'
 import type { MintOutcome } from '../src/payment/ports.js'
 import type { Burn, Challenge } from '../src/payment/records.js'
-import type { PaymentEvent } from '../src/payment/report.js'
+import type { FlowEvent } from '../src/payment/report.js'
 import { createMintSchedule } from '../src/store/adapters/schedule.js'
 import {
   addressOf,
@@ -45,7 +45,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
   }
   const clock = stoppedClock()
   const { ledger, store } = createMemoryStore(clock)
-  const events: PaymentEvent[] = []
+  const events: FlowEvent[] = []
   const world = {
     /** Every transfer of the token: to whom, and how much. Zero stands for somebody else's. */
     transfers: [] as { readonly to: string; readonly value: bigint }[],

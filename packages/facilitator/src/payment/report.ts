@@ -15,7 +15,7 @@ const sweptFees = {
 }
 const sweep = { txHash: field<string>('the transfer'), ...sweptFees }
 
-export const paymentEvents = {
+export const flowEvents = {
   'issuance.paused': warn('An operator paused new challenges.'),
   'issuance.resumed': info('An operator let new challenges be issued again.'),
   'challenge.issued': info('A challenge was issued.', {
@@ -165,12 +165,12 @@ export const paymentEvents = {
   ),
 }
 
-export type PaymentEvent = EventIn<typeof paymentEvents>
+export type FlowEvent = EventIn<typeof flowEvents>
 
 /** Tells the operator; never throws and never carries secrets or bodies. */
-export type Report = (event: PaymentEvent) => void
+export type Report = (event: FlowEvent) => void
 
-export const acceptedEvent = ({ nonce, fee }: Challenge, { txHash }: Burn): PaymentEvent => ({
+export const acceptedEvent = ({ nonce, fee }: Challenge, { txHash }: Burn): FlowEvent => ({
   event: 'payment.accepted',
   challengeNonce: nonce,
   txHash,

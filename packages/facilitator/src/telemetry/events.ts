@@ -1,7 +1,7 @@
 /** Every log event and its fields. None contains a secret or a body. */
 import { type EventIn, error, field, info, optional, warn } from '../payment/event-table.js'
 import type { Purpose } from '../payment/records.js'
-import { paymentEvents } from '../payment/report.js'
+import { flowEvents } from '../payment/report.js'
 
 const err = field<unknown>('the error, with its causes')
 const txNonce = field<number>('account nonce of the transaction')
@@ -55,7 +55,7 @@ export const logEvents = {
       seconds: field<number>('length of the period in seconds'),
     },
   ),
-  ...paymentEvents,
+  ...flowEvents,
   'follow.failed': warn(
     'A search for transfers that nobody presented failed. The next one comes later and continues where this one ' +
       'ended.',

@@ -14,7 +14,7 @@ import { createMemoryStore } from '../../../test/store.js'
 import type { RereadBurn } from '../../payment/finalize/ports.js'
 import { burnIn } from '../../payment/found/judge-transfers.js'
 import type { Challenge } from '../../payment/records.js'
-import type { PaymentEvent } from '../../payment/report.js'
+import type { FlowEvent } from '../../payment/report.js'
 import { type AccountDeps, createAccountTransfers } from './account.js'
 import type { FoundTransfer } from './issued-store.js'
 import { createStuckTransfers } from './stuck.js'
@@ -36,7 +36,7 @@ function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['led
   const { issued: store, ledger: issued } = createMemoryStore(clock, { foundPerAddressMax: 8 })
   const { ledger } = createMemoryStore(clock, { expiredRetentionSeconds: 600 })
   const events: string[] = []
-  const reports: PaymentEvent[] = []
+  const reports: FlowEvent[] = []
   const account = createAccountTransfers({
     store,
     ledger: { ...ledger, ...changes },

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../../test/store.js'
 import { createMintSchedule } from '../../store/adapters/schedule.js'
 import type { MintOutcome } from '../ports.js'
 import type { Burn, Mint } from '../records.js'
-import type { PaymentEvent } from '../report.js'
+import type { FlowEvent } from '../report.js'
 import { createFinalize, type FinalizeDeps } from './finalize.js'
 import type { MintState, ProvedRoot } from './ports.js'
 
@@ -52,7 +52,7 @@ function setup({
 }: Partial<FinalizeDeps> & { readonly delayMs?: () => number } = {}) {
   const clock = stoppedClock()
   const { ledger, store } = createMemoryStore(clock)
-  const events: PaymentEvent[] = []
+  const events: FlowEvent[] = []
   const world = {
     root: { size: 10n, root: 1n, isPaused: false } as ProvedRoot,
     states: new Map<ChallengeNonce, MintState>(),
@@ -109,7 +109,7 @@ function setup({
     await ledger.accept(challenge.nonce, { ...burnOf(seed), leafIndex })
     return challenge.nonce
   }
-  const named = (name: PaymentEvent['event']) => events.filter(({ event }) => event === name)
+  const named = (name: FlowEvent['event']) => events.filter(({ event }) => event === name)
   return {
     ...world,
     world,

@@ -4,7 +4,7 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burner, BurnOutcome } from '../ports.js'
-import type { PaymentEvent } from '../report.js'
+import type { FlowEvent } from '../report.js'
 import { createBurns } from './burns.js'
 
 const challenge = challengeOf(1)
@@ -23,7 +23,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
   await ledger.issue(challenge)
   await ledger.claim(nonce, payload)
   await ledger.accept(nonce, burnOf(5))
-  const events: PaymentEvent[] = []
+  const events: FlowEvent[] = []
   const pauses: number[] = []
   const closing = new AbortController()
   const left = [...outcomes]
@@ -60,7 +60,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
     pauses,
     closing,
     left,
-    named: (name: PaymentEvent['event']) => events.filter(({ event }) => event === name),
+    named: (name: FlowEvent['event']) => events.filter(({ event }) => event === name),
     async reorg(): Promise<void> {
       listener({ challenge, payload }, next(), 'gone')
       await burns.idle()

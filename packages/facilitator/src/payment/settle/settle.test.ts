@@ -5,7 +5,7 @@ import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { BurnOutcome } from '../ports.js'
 import type { PayerMeans } from '../records.js'
-import type { PaymentEvent } from '../report.js'
+import type { FlowEvent } from '../report.js'
 import { createBurns } from './burns.js'
 import { createExamine, type Examine } from './examine.js'
 import { createSettle } from './settle.js'
@@ -30,8 +30,8 @@ async function setup(options: {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: options.retention ?? 3600 })
   await ledger.issue(challenge)
-  const events: PaymentEvent[] = []
-  const report = (event: PaymentEvent) => events.push(event)
+  const events: FlowEvent[] = []
+  const report = (event: FlowEvent) => events.push(event)
   const outcomes = [...(options.outcomes ?? [async () => burned])]
   const asked: string[] = []
   const next = (how: string) => {

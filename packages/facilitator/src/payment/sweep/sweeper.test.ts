@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf, hashOf } from '../../../test/challenges.js'
 import { createFeeLedger } from '../../../test/fee-ledger.js'
-import type { PaymentEvent } from '../report.js'
+import type { FlowEvent } from '../report.js'
 import type { SweepOutcome } from './ports.js'
 import { createSweeper } from './sweeper.js'
 
@@ -19,7 +19,7 @@ async function setup() {
   const clock = stoppedClock()
   const fees = await createFeeLedger(clock)
   await fees.earn(treasury, [10n])
-  const events: PaymentEvent[] = []
+  const events: FlowEvent[] = []
   const world = {
     outcome: async (): Promise<SweepOutcome> => done,
     isSigned: true,
@@ -50,7 +50,7 @@ async function setup() {
     retryMs: { first: 1_000, max: 4_000 },
     report: (event) => events.push(event),
   })
-  const count = (name: PaymentEvent['event']) => events.filter(({ event }) => event === name).length
+  const count = (name: FlowEvent['event']) => events.filter(({ event }) => event === name).length
   return { clock, fees, world, sweeper, count, open: async () => (await fees.ledger().openSweeps()).length }
 }
 
