@@ -17,7 +17,7 @@ export type FeeLedger = {
    * Remembers a transfer from the treasury to a recipient of fees that no sweep is known to have done. It counts as a sweep
    * of these payments, whatever its amount.
    */
-  recordSweepFound(sweep: Sweep, transfer: FoundTransfer): Promise<void>
+  recordSweepFound(sweep: Sweep, transfer: TreasuryTransfer): Promise<void>
   /** Sweeps that are signed and have not ended. */
   openSweeps(): Promise<readonly OpenSweep[]>
   swept(): Promise<Swept>
@@ -30,7 +30,7 @@ export type FeeLedger = {
 }
 
 /** A transfer of tokens from the treasury, as the chain recorded it. */
-export type FoundTransfer = {
+export type TreasuryTransfer = {
   readonly txHash: TxHash
   readonly blockNumber: bigint
   readonly value: BaseUnits
@@ -40,7 +40,7 @@ export type FoundTransfer = {
 export type SentTransfers = (
   recipient: Address,
   fromBlock: bigint,
-) => Promise<readonly (FoundTransfer & { readonly isDeep: boolean })[]>
+) => Promise<readonly (TreasuryTransfer & { readonly isDeep: boolean })[]>
 
 export type SweepEnd =
   | { readonly kind: 'done'; readonly txHash: TxHash; readonly blockNumber: bigint }

@@ -5,7 +5,7 @@
 import type { Address, BaseUnits } from '@svc-zerc20/protocol'
 import type { Report } from '../report.js'
 import { coveredBy, type RecipientDue, type SweepTerms, sweepOf } from './plan.js'
-import type { FeeLedger, FoundTransfer, SentTransfers } from './ports.js'
+import type { FeeLedger, SentTransfers, TreasuryTransfer } from './ports.js'
 
 /** `changed`: other fees are due now. `shallow`: a transfer was found that a reorg could still undo. */
 export type SentBefore = (fees: RecipientDue) => Promise<'nothing' | 'changed' | 'shallow'>
@@ -19,7 +19,7 @@ export function createSentBefore(deps: {
   const { ledger, terms, report } = deps
 
   /** Takes the fees that a transfer pays, in as many records as sweeps of that size would have had. */
-  async function take(recipient: Address, transfer: FoundTransfer): Promise<void> {
+  async function take(recipient: Address, transfer: TreasuryTransfer): Promise<void> {
     let payments = 0
     for (let left: bigint = transfer.value; left > 0n; ) {
       const { due } = await ledger.feesDue(terms)

@@ -1,7 +1,7 @@
 /** Steps of sweeps and distributions: signed before they are sent, ended once they are deep or cannot happen. */
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { SignedTransaction, Sweep } from '../../payment/records.js'
-import type { FoundTransfer, SweepEnd } from '../../payment/sweep/ports.js'
+import type { SweepEnd, TreasuryTransfer } from '../../payment/sweep/ports.js'
 import { dueFeeIn } from '../leaves.js'
 import { slots } from '../rows/transaction-rows.js'
 import { first, type Step, sql } from '../sql.js'
@@ -30,7 +30,7 @@ function* endSweep(context: StepContext, txNonce: number, end: SweepEnd): Step<v
 function* recordSweepFound(
   context: StepContext,
   { recipient, challengeNonces }: Sweep,
-  { value: amount, txHash, blockNumber }: FoundTransfer,
+  { value: amount, txHash, blockNumber }: TreasuryTransfer,
 ): Step<void> {
   yield* context.record({ event: 'sweep_found', recipient, amount, challengeNonces, txHash, blockNumber })
 }
