@@ -7,7 +7,7 @@ import type { AccountName, KnownAccount } from './events.js'
 import { old } from './journal/mark.js'
 import type { OpenLedger } from './open.js'
 
-export type SendingAccount = {
+export type CountedAccount = {
   readonly address: Address
   /** Transactions of the key that the chain holds. */
   minedCount(): Promise<number>
@@ -16,7 +16,7 @@ export type SendingAccount = {
 /** Throws `SvcError('ledger_old')`. Returns the last txNonce on the chain. */
 export async function assertKnown(
   name: AccountName,
-  { address, minedCount }: SendingAccount,
+  { address, minedCount }: CountedAccount,
   known: KnownAccount | undefined,
 ): Promise<number> {
   const lastTxNonce = (await minedCount()) - 1
@@ -30,11 +30,11 @@ export async function assertKnown(
 /** Throws `SvcError('ledger_old')`. An account that the ledger does not know yet is bound to it as it is now. */
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
-  readonly relayer: SendingAccount
+  readonly relayer: CountedAccount
   /** Several relayers send, each under its own name. */
   readonly isShared: boolean
   /** Absent when the relayer sends mints. */
-  readonly minter: SendingAccount | undefined
+  readonly minter: CountedAccount | undefined
   /** The ledger is an older copy that was accepted, by the operator or by the daemon that works. */
   readonly isCopy: boolean
 }): Promise<void> {

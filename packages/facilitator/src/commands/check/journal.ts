@@ -7,12 +7,12 @@ import { type Finding, fail, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import { peek } from '../../store/engine/open-database.js'
 import { assertUnlocked, pathOf } from '../../store/journal/lock.js'
-import { assertKnown, type SendingAccount } from '../../store/known-accounts.js'
+import { assertKnown, type CountedAccount } from '../../store/known-accounts.js'
 import { assertSameSeed } from '../../store/open.js'
 import { first, sql } from '../../store/sql.js'
 import { readAccount, readBinding } from '../../store/steps/operator-steps.js'
 
-export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', SendingAccount>>>
+export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', CountedAccount>>>
 
 /** What is known beside the journal. */
 export type JournalFacts = {

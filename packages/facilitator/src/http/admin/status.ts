@@ -18,7 +18,7 @@ import type { DiskSpace } from '../health/disk-space.js'
 import type { Readiness } from '../public/health.js'
 import { viewFees } from './view.js'
 
-type SendingAccount = {
+type QueueView = {
   readonly address: Address
   /** Signed and not confirmed. */
   queue(): readonly { readonly txNonce: number; readonly signedAtMs: number }[]
@@ -47,9 +47,9 @@ export type StatusDeps = {
   readonly fees: FeeControl
   readonly openChallengesMax: number
   readonly addresses: Pick<Addresses, 'ready' | 'target'>
-  readonly relayer: SendingAccount
+  readonly relayer: QueueView
   /** The account that sends mints, when it is not the relayer. */
-  readonly minter: SendingAccount | undefined
+  readonly minter: QueueView | undefined
   readonly telemetry: Pick<Telemetry, 'spent'>
   readonly probe: Pick<ChainProbe, 'last'>
   readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>
@@ -133,7 +133,7 @@ function viewChain({ probe, clockWatch }: StatusDeps) {
 function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDeps) {
   const view = probe.last()
   const [relayerWei, minterWei] = view?.reachable ? [view.relayerBalance, view.minterBalance] : []
-  const viewAccount = ({ address, queue }: SendingAccount, balance: bigint | undefined, dayWei: bigint) => ({
+  const viewAccount = ({ address, queue }: QueueView, balance: bigint | undefined, dayWei: bigint) => ({
     address,
     balance,
     dayWei,
@@ -149,7 +149,7 @@ function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDe
   }
 }
 
-const viewQueue = (account: 'relayer' | 'minter', sender: SendingAccount | undefined) =>
+const viewQueue = (account: 'relayer' | 'minter', sender: QueueView | undefined) =>
   (sender?.queue() ?? []).map(({ txNonce, signedAtMs, ...rest }) => ({
     account,
     nonce: txNonce,
