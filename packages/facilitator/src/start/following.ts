@@ -1,6 +1,6 @@
 /** Transfers that nobody presents, wired: followed, accounted for and shown. */
 import { createRereadBurn } from '../chain/reread-burn.js'
-import { type AccountTransfers, createAccountTransfers } from '../chain/transfers/account.js'
+import { type AccountForTransfers, createAccountForTransfers } from '../chain/transfers/account-for.js'
 import { createFollow, type Follow } from '../chain/transfers/follow.js'
 import { createTransferRound, startTransferLoop } from '../chain/transfers/round.js'
 import { createStuckCount, createStuckTransfers, type StuckTransfers } from '../chain/transfers/stuck.js'
@@ -21,14 +21,14 @@ export function createFollowing(parts: Parts): Following {
   const { config, clock, telemetry } = parts
   const store = parts.storage.issued
   const follow = wireFollow(parts)
-  const account = wireAccount(parts)
+  const accountFor = wireAccountFor(parts)
   const stuck = createStuckTransfers({ store, clock })
   const stuckCount = createStuckCount(stuck, clock)
   const retentionSeconds = issuedRetentionSeconds(config)
   const round = createTransferRound({
     store,
     follow,
-    account,
+    accountFor,
     stuckCount,
     clock,
     retentionSeconds,
@@ -66,8 +66,8 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Fo
   })
 }
 
-const wireAccount = ({ config, chainSide, storage, clock, telemetry }: Parts): AccountTransfers =>
-  createAccountTransfers({
+const wireAccountFor = ({ config, chainSide, storage, clock, telemetry }: Parts): AccountForTransfers =>
+  createAccountForTransfers({
     store: storage.issued,
     ledger: storage.ledger,
     reread: createRereadBurn(chainSide),

@@ -6,7 +6,7 @@ const signal = new AbortController().signal
 const retentionSeconds = 100
 
 /** A round whose parts do their work, but for those that fail. */
-function setup(...failing: readonly ('follow' | 'account' | 'forget' | 'count')[]) {
+function setup(...failing: readonly ('follow' | 'accountFor' | 'forget' | 'count')[]) {
   const taken: string[] = []
   const part = async <T>(name: (typeof failing)[number], end: T): Promise<T> => {
     taken.push(name)
@@ -16,7 +16,7 @@ function setup(...failing: readonly ('follow' | 'account' | 'forget' | 'count')[
   let forgotten = 0
   const round = createTransferRound({
     follow: { round: () => part('follow', 'followed' as const) },
-    account: { round: () => part('account', []) },
+    accountFor: { round: () => part('accountFor', []) },
     store: {
       forget(issuedBefore) {
         forgotten = issuedBefore
@@ -36,16 +36,16 @@ describe('a round over the transfers', () => {
   it('follows, accounts, forgets past the retention and counts', async () => {
     const { round, taken, forgottenBefore } = setup()
     expect(await round(signal)).toEqual([])
-    expect(taken).toEqual(['follow', 'account', 'forget', 'count'])
+    expect(taken).toEqual(['follow', 'accountFor', 'forget', 'count'])
     expect(forgottenBefore()).toBe(1_000 - retentionSeconds)
   })
 
-  it.each(['follow', 'account', 'forget', 'count'] as const)(
+  it.each(['follow', 'accountFor', 'forget', 'count'] as const)(
     'takes every other part although one fails: %s',
     async (failing) => {
       const { round, taken } = setup(failing)
       const end = await round(signal)
-      expect(taken).toEqual(['follow', 'account', 'forget', 'count'])
+      expect(taken).toEqual(['follow', 'accountFor', 'forget', 'count'])
       expect(end).toEqual([new Error(`${failing} failed`)])
     },
   )

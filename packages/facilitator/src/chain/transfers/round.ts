@@ -2,7 +2,7 @@
 import { backOffMs } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../../payment/loop.js'
 import type { Clock } from '../../payment/ports.js'
-import type { AccountTransfers } from './account.js'
+import type { AccountForTransfers } from './account-for.js'
 import type { Follow } from './follow.js'
 import type { IssuedStore } from './issued-store.js'
 import type { StuckCount } from './stuck.js'
@@ -16,7 +16,7 @@ export type TransferRound = (signal: AbortSignal) => Promise<readonly unknown[]>
 export function createTransferRound(deps: {
   readonly store: Pick<IssuedStore, 'forget'>
   readonly follow: Pick<Follow, 'round'>
-  readonly account: AccountTransfers
+  readonly accountFor: AccountForTransfers
   readonly stuckCount: Pick<StuckCount, 'refresh'>
   readonly clock: Pick<Clock, 'now'>
   /** How long an issued address is remembered. */
@@ -25,7 +25,7 @@ export function createTransferRound(deps: {
   /** Less than this is not worth a mint. */
   readonly dustBelow: bigint
 }): TransferRound {
-  const { store, follow, account, stuckCount } = deps
+  const { store, follow, accountFor, stuckCount } = deps
   return async (signal) => {
     const failures: unknown[] = []
     const attempt = async (part: () => Promise<unknown>): Promise<void> => {
@@ -37,7 +37,7 @@ export function createTransferRound(deps: {
       }
     }
     await attempt(() => follow.round(signal))
-    await attempt(async () => failures.push(...(await account.round(signal))))
+    await attempt(async () => failures.push(...(await accountFor.round(signal))))
     await attempt(() => {
       const issuedBefore = Math.floor(deps.clock.now() / 1000 - deps.retentionSeconds)
       return store.forget(issuedBefore, deps.addressesForgottenAtOnce, deps.dustBelow)

@@ -33,7 +33,7 @@ type Found = {
 /** When to look again. Absent when the address is done. */
 type Accounted = { readonly again?: number }
 
-type AccountOneDeps = OnChainDeps & {
+type AccountForOneDeps = OnChainDeps & {
   readonly store: Pick<IssuedStore, 'putTransfer' | 'dropTransfers'>
   readonly ledger: Pick<Ledger, 'accept' | 'recordLate' | 'moveBurn'> & { readonly books: Books }
   readonly report: Report
@@ -47,24 +47,24 @@ type AccountOneDeps = OnChainDeps & {
 /** After this many addresses that cannot be looked at, the node is at fault: the others wait for the next round. */
 const failuresMax = 8
 
-export type AccountTransfers = ReturnType<typeof createAccountTransfers>
+export type AccountForTransfers = ReturnType<typeof createAccountForTransfers>
 
-export type AccountDeps = Omit<AccountOneDeps, 'store' | 'now'> & {
+export type AccountForDeps = Omit<AccountForOneDeps, 'store' | 'now'> & {
   readonly store: IssuedStore
   readonly clock: Pick<Clock, 'now'>
   readonly addressesPerRoundMax: number
 }
 
-export function createAccountTransfers(deps: AccountDeps) {
+export function createAccountForTransfers(deps: AccountForDeps) {
   const { store, ledger } = deps
   const now = () => Math.floor(deps.clock.now() / 1000)
 
-  async function accountDue(payTo: Address): Promise<Accounted> {
+  async function accountForDue(payTo: Address): Promise<Accounted> {
     const [challenge] = await store.find([payTo])
     const transfers = challenge ? await store.transfersTo(payTo) : []
     if (!challenge || transfers.length === 0) return {}
     const payment = await ledger.books.find(challenge.nonce)
-    return accountOne({ ...deps, now }, { challenge, payment, transfers })
+    return accountForOne({ ...deps, now }, { challenge, payment, transfers })
   }
 
   return {
@@ -77,7 +77,7 @@ export function createAccountTransfers(deps: AccountDeps) {
       for (const at of await store.due(now(), deps.addressesPerRoundMax)) {
         signal.throwIfAborted()
         if (failures.length === failuresMax) break
-        const { again } = await accountDue(at.payTo).catch((error: unknown) => {
+        const { again } = await accountForDue(at.payTo).catch((error: unknown) => {
           failures.push(error)
           return { again: now() + againSeconds }
         })
@@ -92,7 +92,7 @@ export function createAccountTransfers(deps: AccountDeps) {
  * Looks at one issued address with transfers to it. The flow judges the transfers; the verdict is carried out here. Throws
  * when the node cannot tell what became of a transfer.
  */
-async function accountOne(deps: AccountOneDeps, found: Found): Promise<Accounted> {
+async function accountForOne(deps: AccountForOneDeps, found: Found): Promise<Accounted> {
   const { now, dustBelow, mintsSecond } = deps
   const { presentedLateSecondsMax } = limits
   const { challenge, payment, transfers } = found
@@ -103,7 +103,7 @@ async function accountOne(deps: AccountOneDeps, found: Found): Promise<Accounted
   return act(deps, found, judgeTransfers(given))
 }
 
-async function act(deps: AccountOneDeps, found: Found, verdict: TransfersVerdict): Promise<Accounted> {
+async function act(deps: AccountForOneDeps, found: Found, verdict: TransfersVerdict): Promise<Accounted> {
   const { challenge, transfers } = found
   const later = () => ({ again: deps.now() + againSeconds })
   switch (verdict.kind) {
@@ -128,7 +128,10 @@ async function act(deps: AccountOneDeps, found: Found, verdict: TransfersVerdict
 }
 
 /** True when a reorg took the recorded burn, and another transfer replaced it. */
-async function replaceLost(deps: AccountOneDeps, { challenge, payment, transfers }: Found): Promise<boolean> {
+async function replaceLost(
+  deps: AccountForOneDeps,
+  { challenge, payment, transfers }: Found,
+): Promise<boolean> {
   const { late, accepted, finalized } = payment ?? {}
   const beside = besideBurnOf(payment, transfers)
   const other = largestOf(beside)
@@ -142,7 +145,7 @@ async function replaceLost(deps: AccountOneDeps, { challenge, payment, transfers
 
 /** Keeps the accepted burn with the transfers beside it, so that the operator sees all that lies at the address. */
 async function keepIfStuck(
-  deps: AccountOneDeps,
+  deps: AccountForOneDeps,
   challenge: Challenge,
   transfers: readonly FoundTransfer[],
 ): Promise<Accounted> {

@@ -15,7 +15,7 @@ import type { RereadBurn } from '../../payment/finalize/ports.js'
 import { burnIn } from '../../payment/found/judge-transfers.js'
 import type { Challenge } from '../../payment/records.js'
 import type { FlowEvent } from '../../payment/report.js'
-import { type AccountDeps, createAccountTransfers } from './account.js'
+import { type AccountForDeps, createAccountForTransfers } from './account-for.js'
 import type { FoundTransfer } from './issued-store.js'
 import { createStuckTransfers } from './stuck.js'
 
@@ -30,14 +30,14 @@ const gone: [string, RereadBurn][] = [
   ['is not deep any more', async (_, burn) => ({ burn, depth: 2 })],
 ]
 
-function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['ledger']> = {}) {
+function accounting(reread: RereadBurn = here, changes: Partial<AccountForDeps['ledger']> = {}) {
   const clock = stoppedClock(1_000 * (expiry + 60))
   // Two ledgers, because the ledger of most of these tests has forgotten what was issued.
   const { issued: store, ledger: issued } = createMemoryStore(clock, { foundPerAddressMax: 8 })
   const { ledger } = createMemoryStore(clock, { expiredRetentionSeconds: 600 })
   const events: string[] = []
   const reports: FlowEvent[] = []
-  const account = createAccountTransfers({
+  const accountFor = createAccountForTransfers({
     store,
     ledger: { ...ledger, ...changes },
     reread,
@@ -56,7 +56,7 @@ function accounting(reread: RereadBurn = here, changes: Partial<AccountDeps['led
     if (!(await issued.books.find(challenge.nonce))) await issued.issue(challenge)
     for (const transfer of transfers) await store.putTransfer(challenge.payTo, transfer, expiry)
   }
-  return { clock, store, ledger, account, found, events, reports }
+  return { clock, store, ledger, accountFor, found, events, reports }
 }
 
 const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
@@ -69,13 +69,13 @@ const transferOf = (leaf: number, value = 1000n): FoundTransfer => ({
 describe('accounting for transfers', () => {
   it.each(gone)('puts nothing on record that %s on the chain of now, and looks again', async (_, isGone) => {
     let reread = isGone
-    const { clock, ledger, account, found } = accounting((...args) => reread(...args))
+    const { clock, ledger, accountFor, found } = accounting((...args) => reread(...args))
     await found(1, transferOf(1))
-    expect(await account.round(signal)).toEqual([])
+    expect(await accountFor.round(signal)).toEqual([])
     expect(await ledger.books.find(nonceOf(1))).toBeUndefined()
     reread = here
     clock.advance(60_000)
-    await account.round(signal)
+    await accountFor.round(signal)
     expect((await ledger.books.find(nonceOf(1)))?.late?.burn.txHash).toBe(hashOf(10))
   })
 
@@ -83,28 +83,28 @@ describe('accounting for transfers', () => {
     'accepts no presented transfer that %s on the chain of now, and looks again',
     async (_, isGone) => {
       let reread = isGone
-      const { clock, ledger, account, found, events } = accounting((...args) => reread(...args))
+      const { clock, ledger, accountFor, found, events } = accounting((...args) => reread(...args))
       await ledger.issue(challengeOf(1))
       await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
       await found(1, transferOf(1))
-      await account.round(signal)
+      await accountFor.round(signal)
       expect((await ledger.find(nonceOf(1)))?.accepted).toBeUndefined()
       reread = here
       clock.advance(60_000)
-      await account.round(signal)
+      await accountFor.round(signal)
       expect((await ledger.find(nonceOf(1)))?.accepted?.burn.txHash).toBe(hashOf(10))
       expect(events).toEqual(['payment.accepted'])
     },
   )
 
   it('tells and counts the fee of a payment that it accepts, like any other', async () => {
-    const { ledger, account, found, reports } = accounting()
+    const { ledger, accountFor, found, reports } = accounting()
     const fee = { amount: units(25n), bps: 250, chargeTo: 'payer' as const }
     const challenge = challengeOf(1, { fee })
     await ledger.issue(challenge)
     await ledger.claim(nonceOf(1), selfTransferOf(challenge, 10))
     await found(challenge, transferOf(1))
-    await account.round(signal)
+    await accountFor.round(signal)
     expect(reports).toEqual([
       { event: 'payment.accepted', challengeNonce: nonceOf(1), txHash: hashOf(10), fee: 25n },
     ])
@@ -113,75 +113,75 @@ describe('accounting for transfers', () => {
 
   it('tells of no payment that the ledger did not accept, and looks at it again', async () => {
     let outcome: 'not_claimed' | 'accepted' = 'not_claimed'
-    const { clock, ledger, account, found, events } = accounting(here, { accept: async () => outcome })
+    const { clock, ledger, accountFor, found, events } = accounting(here, { accept: async () => outcome })
     await ledger.issue(challengeOf(1))
     await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
     await found(1, transferOf(1))
-    await account.round(signal)
+    await accountFor.round(signal)
     expect(events).toEqual([])
     outcome = 'accepted'
-    await account.round(signal)
+    await accountFor.round(signal)
     expect(events).toEqual([])
     clock.advance(60_000)
-    await account.round(signal)
+    await accountFor.round(signal)
     expect(events).toEqual(['payment.accepted'])
   })
 
   it('puts another transfer in the place of a late one only when the chain lost that one and holds the other', async () => {
     const [late, other] = [transferOf(1), transferOf(2)]
     const onChain = new Set([late.txHash])
-    const { store, ledger, account, found } = accounting(async (_, burn) =>
+    const { store, ledger, accountFor, found } = accounting(async (_, burn) =>
       onChain.has(burn.txHash) ? { burn, depth: 3 } : undefined,
     )
     const lateNow = async () => (await ledger.books.find(nonceOf(1)))?.late?.burn.txHash
     await found(1, late)
-    await account.round(signal)
+    await accountFor.round(signal)
     await store.dropTransfers(addressOf(1))
     for (const isThere of [[late, other], [], [other]]) {
       expect(await lateNow()).toBe(late.txHash)
       onChain.clear()
       for (const { txHash } of isThere) onChain.add(txHash)
       await found(1, other)
-      await account.round(signal)
+      await accountFor.round(signal)
     }
     expect(await lateNow()).toBe(other.txHash)
   })
 
   it('lets another transfer pay for a burn that a reorg took, also when it was found before the payment was demoted', async () => {
     const [lost, other] = [transferOf(1), transferOf(2)]
-    const { clock, store, ledger, account, found } = accounting(async (_, burn) =>
+    const { clock, store, ledger, accountFor, found } = accounting(async (_, burn) =>
       burn.txHash === other.txHash ? { burn, depth: 3 } : undefined,
     )
     await ledger.issue(challengeOf(1))
     await ledger.claim(nonceOf(1), selfTransferOf(challengeOf(1), 10))
     await ledger.accept(nonceOf(1), burnIn(lost))
     await found(1, other)
-    await account.round(signal)
+    await accountFor.round(signal)
     expect((await store.transfersTo(addressOf(1))).map(({ txHash }) => txHash)).toEqual([other.txHash])
     await ledger.demote(nonceOf(1))
     clock.advance(60_000)
-    await account.round(signal)
+    await accountFor.round(signal)
     expect((await ledger.books.find(nonceOf(1)))?.accepted?.burn.txHash).toBe(other.txHash)
   })
 
   it('gives the node a rest after some addresses that could not be looked at', async () => {
-    const { account, found } = accounting(() => Promise.reject(new Error('no receipt')))
+    const { accountFor, found } = accounting(() => Promise.reject(new Error('no receipt')))
     for (let address = 1; address <= 10; address++) await found(address, transferOf(address))
-    expect(await account.round(signal)).toHaveLength(8)
-    expect(await account.round(signal)).toHaveLength(2)
+    expect(await accountFor.round(signal)).toHaveLength(8)
+    expect(await accountFor.round(signal)).toHaveLength(2)
   })
 
   it('is not held up by an address that cannot be looked at', async () => {
-    const { clock, ledger, account, found } = accounting((challenge, burn) =>
+    const { clock, ledger, accountFor, found } = accounting((challenge, burn) =>
       challenge.nonce === nonceOf(1) ? Promise.reject(new Error('no receipt')) : here(challenge, burn),
     )
     await found(1, transferOf(1))
     await found(2, transferOf(2))
-    expect(await account.round(signal)).toEqual([new Error('no receipt')])
+    expect(await accountFor.round(signal)).toEqual([new Error('no receipt')])
     expect(await ledger.books.find(nonceOf(2))).toBeDefined()
-    expect(await account.round(signal)).toEqual([])
+    expect(await accountFor.round(signal)).toEqual([])
     clock.advance(60_000)
-    expect(await account.round(signal)).toHaveLength(1)
+    expect(await accountFor.round(signal)).toHaveLength(1)
   })
 })
 
