@@ -1,5 +1,4 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
-import { createHash } from 'node:crypto'
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemRandom } from '../../system.js'
 import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
@@ -10,6 +9,7 @@ import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
+import { fingerprint } from './fingerprint.js'
 import { createLeases } from './leases.js'
 import { createMemory, type LedgerPlace, readingRows } from './memory.js'
 import { openTables } from './prepare-schema.js'
@@ -114,8 +114,6 @@ type Known = { readonly number: number; readonly print?: string | null | undefin
 
 type OnEvent = (at: number, json: string) => void
 
-const printOf = (json: string) => createHash('md5').update(json).digest('hex')
-
 /** The transactions of this daemon, and the newest event that it was told of. */
 function createTransactions(client: Client, health: ReturnType<typeof createHealth>, newest: number) {
   /** The newest event that we were told is durable. */
@@ -152,7 +150,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
       const told = known
       let seen = { isOld, print: undefined as string | null | undefined }
       const onEvent: OnEvent = (_at, json) => {
-        seen = { ...seen, print: printOf(json) }
+        seen = { ...seen, print: fingerprint.of(json) }
       }
       const { value, applied } = await inLedger(
         client,
@@ -182,7 +180,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
       let { print } = known
       if (!print) return undefined
       const onEvent: OnEvent = (_at, json) => {
-        print = printOf(json)
+        print = fingerprint.of(json)
       }
       const done = await inRememberedLedger(client, { ...place, print }, fences, () => work(onEvent))
       if (done === 'stale') return undefined

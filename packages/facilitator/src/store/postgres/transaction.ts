@@ -6,6 +6,7 @@ import { assertHere } from '../move/moved.js'
 import { doubtSetting } from '../rows/rows.js'
 import { allOf, type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
+import { fingerprint } from './fingerprint.js'
 import type { LedgerPlace } from './memory.js'
 
 const plain = (text: string): Query => ({ text, values: [] })
@@ -33,7 +34,6 @@ export const commit: Query = plain('COMMIT')
 
 const locked = sql`SELECT applied, forgotten, fees, writers_from, state FROM ledger FOR UPDATE`
 
-const printOf = (seq: Query) => sql`(SELECT md5(record) FROM event WHERE seq = ${seq})`
 /** A pooler between us may have dropped the setting, on which a broken connection depends. */
 const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 
@@ -45,7 +45,8 @@ const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 const leased = (known: number) => sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
     (SELECT record FROM setting WHERE name = ${doubtSetting}) AS doubt,
-    ${printOf(sql`CAST(${known} AS BIGINT)`)} AS known_print, ${printOf(sql`(SELECT applied FROM ledger)`)} AS newest_print,
+    ${fingerprint.atSeq(sql`CAST(${known} AS BIGINT)`)} AS known_print,
+    ${fingerprint.atSeq(sql`(SELECT applied FROM ledger)`)} AS newest_print,
     ${isReadOnly} AS is_read_only`
 
 /** An outcome, and the number of the newest event behind it. */
@@ -103,7 +104,7 @@ function unchanged(
   const holds = allOf([
     sql`applied = ${applied} AND forgotten = ${forgotten} AND state = 'live' AND writers_from <= ${version}`,
     isReadOnly,
-    sql`${printOf(sql`applied`)} = ${print}`,
+    sql`${fingerprint.atSeq(sql`applied`)} = ${print}`,
     ...fences.map(({ name, term }) => sql`(SELECT term FROM lease WHERE name = ${name}) = ${term}`),
   ])
   return sql`SELECT 1 / CASE WHEN ${holds} THEN 1 ELSE 0 END FROM ledger`
