@@ -48,7 +48,6 @@ export type Delivery = {
 export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerScheme): Delivery {
   const { deliveries, guard, burns, limits, clock } = payer
   const exchange = createExchange({ fetch, checkUrl: guard.checkUrl, clock, limits })
-  const headerOf = createHeaderOf(payer)
   const send = createSend(payer, exchange)
 
   /**
@@ -88,7 +87,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
   async function signedAgain(presented: Presented): Promise<string> {
     const { header: _, payload: __, ...unsigned } = presented.record
     try {
-      const header = await headerOf(unsigned)
+      const header = await headerOf(payer, unsigned)
       await deliveries.presenting(unsigned.challengeNonce, unsigned.request ?? '', header)
       return header
     } catch (cause) {
@@ -111,7 +110,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
 
     async presentStored(request, record, maySign) {
       if (maySign) await tellBody(deliveries, request, record)
-      const header = await storedHeader(record, headerOf)
+      const header = await storedHeader(payer, record)
       if (header === undefined) return undefined
       // Whoever presents it next sends the same bytes: a shop knows an answered payment by them.
       if (header !== record.header) {
@@ -152,12 +151,9 @@ async function tellBody(
 }
 
 /** The header of a stored payment. Undefined when nothing was signed for it, or nothing burned. */
-async function storedHeader(
-  record: PaymentRecord,
-  headerOf: (record: PaymentRecord) => Promise<string>,
-): Promise<string | undefined> {
+async function storedHeader(payer: PayerScheme, record: PaymentRecord): Promise<string | undefined> {
   try {
-    return await headerOf(record)
+    return await headerOf(payer, record)
   } catch (error) {
     const code = error instanceof PayerError ? error.code : undefined
     // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent for it.
@@ -188,16 +184,16 @@ function createSend({ deliveries }: Pick<PayerScheme, 'deliveries'>, exchange: E
 }
 
 /** The header that presents a payment: as it was sent before, or made of its payload. */
-function createHeaderOf(payer: Pick<PayerScheme, 'createPaymentPayload'>) {
-  return async (record: PaymentRecord): Promise<string> => {
-    if (record.header !== undefined) return record.header
-    const { accepted, echo } = record
-    const { payload } = await payer.createPaymentPayload(
-      Offer.x402Version,
-      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
-    )
-    return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
-  }
+export async function headerOf(
+  payer: Pick<PayerScheme, 'createPaymentPayload'>,
+  { header, accepted, echo }: Pick<PaymentRecord, 'header' | 'accepted' | 'echo'>,
+): Promise<string> {
+  if (header !== undefined) return header
+  const { payload } = await payer.createPaymentPayload(
+    Offer.x402Version,
+    accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
+  )
+  return Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
 }
 
 /**

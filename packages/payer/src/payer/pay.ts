@@ -1,8 +1,8 @@
 /** From a request to the resource: the 402, the payment, the answer. */
 import { open, readFile } from 'node:fs/promises'
-import { type ChallengeNonce, Headers, Offer, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Headers, type Offer, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { withBody } from '../delivery/bounded-body.js'
-import { createDelivery, type Delivery, type Presented } from '../delivery/delivery.js'
+import { createDelivery, type Delivery, headerOf, type Presented } from '../delivery/delivery.js'
 import { purchaseKey } from '../delivery/unpaid-request.js'
 import { type End, endOf, endUnpaid, isServed, judgeAnswer, readAnswer } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
@@ -114,12 +114,7 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
     onStep({ step: 'offered', quote, chosen })
     const { accepted, offer } = chosen
     const { challengeNonce } = offer
-    const { payload } = await scheme.createPaymentPayload(
-      Offer.x402Version,
-      accepted as Parameters<PayerScheme['createPaymentPayload']>[1],
-    )
-    const echo = deliveries.originOf(challengeNonce)?.echo
-    const header = Headers.encode({ x402Version: Offer.x402Version, accepted, payload, ...echo })
+    const header = await headerOf(scheme, { accepted, ...deliveries.originOf(challengeNonce) })
     onStep({ step: 'presenting', challengeNonce })
     const key = await purchaseKey(paid)
     return paidWork.run(key, request.signal, async () => {
