@@ -19,6 +19,14 @@ import type { SettleBurns } from './shared-burns.js'
 
 export type AnswerClaimed = ReturnType<typeof createAnswerClaimed>
 
+type Claimed = {
+  readonly ticketed: boolean
+  /** Another account sends the burn. */
+  readonly isElsewhere?: boolean
+  /** How the burn ended, if that is known. */
+  readonly ended?: BurnEnd
+}
+
 /** A request without the ticket that it needs is told how the payment stands, and can take nothing. */
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
@@ -47,11 +55,7 @@ export function createAnswerClaimed(deps: {
 
   return async (
     payload: Payload.Payload,
-    ticketed: boolean,
-    /** Another account sends the burn. */
-    isElsewhere = false,
-    /** How the burn ended, if that is known. */
-    ended?: BurnEnd,
+    { ticketed, isElsewhere = false, ended }: Claimed,
   ): Promise<SettleAnswer> => {
     const { challengeNonce } = payload
     const end = ended ?? (await burns.watch(challengeNonce, receiptPollMs, isElsewhere))

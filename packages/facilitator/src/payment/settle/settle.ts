@@ -59,7 +59,7 @@ export function createSettle(deps: {
     if (refused !== undefined && refused !== 'same_payload') return refuse(refused)
     if (refused === undefined) {
       burns.start({ challenge, payload }, verdict)
-      return answerClaimed(payload, ticketed)
+      return answerClaimed(payload, { ticketed })
     }
     // Claimed before. A run that broke off is taken up again, by the account that sends it; what is burned already needs
     // none. The replay ledger on chain keeps it to one execution.
@@ -68,7 +68,7 @@ export function createSettle(deps: {
     if (isAwaited(claimed) && (!isElsewhere || verdict === 'burned')) {
       burns.start({ challenge, payload }, verdict)
     }
-    return answerClaimed(payload, ticketed, isElsewhere)
+    return answerClaimed(payload, { ticketed, isElsewhere })
   }
 
   async function settleSelfTransfer(
@@ -87,7 +87,7 @@ export function createSettle(deps: {
     if (!burn.ok) return refuse(burn, payload.burnTxHash)
     const { outcome, hold } = await ledger.acceptAwaited(nonce, burn.value)
     if (outcome === 'accepted') report(acceptedEvent(challenge, burn.value))
-    return answerClaimed(payload, ticketed, false, { kind: 'accepted', hold })
+    return answerClaimed(payload, { ticketed, ended: { kind: 'accepted', hold } })
   }
 
   return async (presented, { payment, payer }) => {
@@ -103,7 +103,7 @@ export function createSettle(deps: {
           standing.ticketed,
         )
       case 'claimed':
-        if (standing.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, standing.ticketed)
+        if (standing.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, standing)
         break
       case 'unclaimed':
         break
@@ -143,7 +143,8 @@ function createRefuseUnclaimed(deps: {
       if (claimed) {
         const isDecided = claimed.accepted || isOfAnother(claimed)
         const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
-        if (outcome !== 'refused') return answerClaimed(payload, ticketed, outcome === 'elsewhere')
+        if (outcome !== 'refused')
+          return answerClaimed(payload, { ticketed, isElsewhere: outcome === 'elsewhere' })
       }
       return refuse(rejection, payment && knownHash(payment))
     },
@@ -155,7 +156,7 @@ function createRefuseUnclaimed(deps: {
       ticketed: boolean,
     ): Promise<SettleAnswer> {
       const payment = await ledger.find(payload.challengeNonce)
-      return claimedBy(payload, payment) ? answerClaimed(payload, ticketed, true) : refusal
+      return claimedBy(payload, payment) ? answerClaimed(payload, { ticketed, isElsewhere: true }) : refusal
     },
   }
 }
