@@ -4,7 +4,7 @@
  */
 import { createBoundedMap, reject } from '@svc-zerc20/protocol'
 import type { Clock } from '../payment/ports.js'
-import type { Counted, SharedCounts } from '../store/adapters/shared.js'
+import type { Counted, SharedCounts } from '../store/adapters/shared-ports.js'
 import type { Refusal } from './problem.js'
 
 const windowMs = 60_000

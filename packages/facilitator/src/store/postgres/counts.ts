@@ -3,7 +3,7 @@
  * one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
  */
 import { createAskers } from '../adapters/ledger.js'
-import type { Counted, SharedCounts } from '../adapters/shared.js'
+import type { Counted, SharedCounts } from '../adapters/shared-ports.js'
 import { type Query, serverNow, sql } from '../sql.js'
 import type { Send } from './client.js'
 

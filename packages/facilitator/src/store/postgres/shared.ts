@@ -1,7 +1,7 @@
 /** What daemons share beside the ledger, on their PostgreSQL server. */
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import type { Shared } from '../adapters/shared.js'
+import type { Shared } from '../adapters/shared-ports.js'
 import { connectAside, type Database } from './client.js'
 import { createCounts } from './counts.js'
 import { createSharedPayerWaits } from './payer-waits.js'

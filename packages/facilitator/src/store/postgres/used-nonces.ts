@@ -1,6 +1,6 @@
 /** Nonces of logins that were used at any daemon. They are durable: their key outlives every daemon. */
 import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { UsedNonces } from '../adapters/shared.js'
+import type { UsedNonces } from '../adapters/shared-ports.js'
 import { key, sql } from '../sql.js'
 import type { Send } from './client.js'
 
