@@ -4,7 +4,7 @@
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { AccountName, KnownAccount } from './events.js'
-import { old } from './journal/mark.js'
+import { ledgerOld } from './ledger-old.js'
 import type { OpenLedger } from './open.js'
 
 export type CountedAccount = {
@@ -21,7 +21,7 @@ export async function assertKnown(
 ): Promise<number> {
   const lastTxNonce = (await minedCount()) - 1
   if (known?.address !== address || lastTxNonce <= known.txNonce) return lastTxNonce
-  throw old(
+  throw ledgerOld(
     `the ${name.replace(` ${address}`, '')} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
       'copy, or somebody else used that key (then start once with --accept-copy)',
   )

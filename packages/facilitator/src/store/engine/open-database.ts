@@ -10,8 +10,9 @@ import type { LedgerEvent } from '../events.js'
 import type { GroupSettings } from '../group.js'
 import { type JournalFile, openJournalFile } from '../journal/file.js'
 import { type JournalHead, type JournalLine, writeLine } from '../journal/line.js'
-import { old, readMark } from '../journal/mark.js'
+import { readMark } from '../journal/mark.js'
 import { type ReadReport, readLines } from '../journal/read.js'
+import { ledgerOld } from '../ledger-old.js'
 import { create, lackedBy, type Migration, migrate, migrations, newId } from '../migrate.js'
 import { assertHere, isElsewhere } from '../move/moved.js'
 import { createRows } from '../rows/rows.js'
@@ -128,7 +129,7 @@ function readJournal(path: string): ReadJournal {
     throw new SvcError('ledger_corrupt', `settlement.journal: ${path} does not begin as a journal does`)
   }
   if (content.base > 0 && !existsSync(databaseOf(path))) {
-    throw old(`${databaseOf(path)} is missing, which held all before the first line of ${path}`)
+    throw ledgerOld(`${databaseOf(path)} is missing, which held all before the first line of ${path}`)
   }
   return { head: content, lines: rest, report }
 }
@@ -202,7 +203,7 @@ function originOf(path: string, read: ReadJournal, known: Known, isCopyAccepted:
   assertHere(known.state, 'settlement.journal')
   const problem = problemOf(path, read, known)
   if (!isCopyAccepted) {
-    if (problem !== undefined) throw old(problem)
+    if (problem !== undefined) throw ledgerOld(problem)
     return 'live'
   }
   const isBehind = (readMark(path)?.applied ?? 0) > known.applied

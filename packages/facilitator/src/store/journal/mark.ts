@@ -3,7 +3,6 @@
  * start notices that journal and database were both put back from an older copy. It may lag behind, and is never ahead.
  */
 import { readFileSync } from 'node:fs'
-import { SvcError } from '@svc-zerc20/protocol'
 import { replaceFile } from './replace-file.js'
 
 export type Mark = {
@@ -53,12 +52,3 @@ export function keepMark(journal: string, position: () => Mark): { close(): Prom
     },
   }
 }
-
-/** The refusal of a ledger that is not the newest. */
-export const old = (why: string, setting = 'settlement.journal'): SvcError =>
-  new SvcError(
-    'ledger_old',
-    `${setting}: ${why}. A daemon that does not know its newest payments grants them a second time and forgets ` +
-      'what payers burned. Put the newest files back. If there are none, follow the guide "Restore a backup"; ' +
-      '`--accept-copy` goes on with what is here',
-  )

@@ -1,6 +1,6 @@
 /** Where a ledger went. `state` of a ledger that is being moved, or was, tells it. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { old } from '../journal/mark.js'
+import { ledgerOld } from '../ledger-old.js'
 
 /** The name of a place: a path, or the address of a database without its user. */
 export type Place = string
@@ -15,9 +15,12 @@ export const isElsewhere = (state: string): boolean => stageOf(state) !== undefi
 /** Throws `SvcError('ledger_old')` for a ledger that lives elsewhere. */
 export function assertHere(state: string, setting: string): void {
   const { stage, place } = stageOf(state) ?? {}
-  if (stage === 'moved') throw old(`this ledger was moved to ${place}`, setting)
+  if (stage === 'moved') throw ledgerOld(`this ledger was moved to ${place}`, setting)
   if (stage === 'moving') {
-    throw old(`a move of this ledger to ${place} was not finished; run the same \`move\` again`, setting)
+    throw ledgerOld(
+      `a move of this ledger to ${place} was not finished; run the same \`move\` again`,
+      setting,
+    )
   }
 }
 

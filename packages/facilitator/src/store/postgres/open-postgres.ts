@@ -2,8 +2,8 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemRandom } from '../../system.js'
 import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
-import { old } from '../journal/mark.js'
 import type { Fence } from '../lease.js'
+import { ledgerOld } from '../ledger-old.js'
 import type { Keys } from '../rows/rows.js'
 import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
@@ -82,7 +82,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 const lostEvents = () =>
-  old(
+  ledgerOld(
     'the database lacks events that a daemon was told are durable: a standby took over too early',
     'storage.url',
   )
