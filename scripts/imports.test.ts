@@ -67,7 +67,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     // The adapters.
     chain: ['payment', 'telemetry', 'config'],
     sending: ['payment', 'telemetry', 'config', 'chain'],
-    proving: ['payment', 'telemetry', 'config', 'chain', 'sending'],
+    proving: ['payment', 'telemetry', 'config', 'chain'],
     addresses: ['payment', 'config'],
     store: ['payment', 'config', 'chain', 'addresses'],
     history: ['payment', 'telemetry', 'config', 'chain', 'store'],

@@ -1,12 +1,12 @@
 /** Sends mints through the queue of their account: tried against the chain first, recorded before they are seen. */
 import type { JsonRpc } from '@svc-zerc20/evm'
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { tryCall } from '../chain/try-call.js'
-import type { Ledger } from '../payment/ledger-port.js'
-import type { MintCall, Minter, MintOutcome } from '../payment/ports.js'
-import type { SignedTransaction } from '../payment/records.js'
-import type { MintSender } from '../sending/relayer/mint-sender.js'
-import type { RelayEnd } from '../sending/relayer/relayer.js'
+import { tryCall } from '../../chain/try-call.js'
+import type { Ledger } from '../../payment/ledger-port.js'
+import type { MintCall, Minter, MintOutcome } from '../../payment/ports.js'
+import type { SignedTransaction } from '../../payment/records.js'
+import type { MintSender } from './mint-sender.js'
+import type { RelayEnd } from './relayer.js'
 
 export function createMinter(deps: {
   rpc: Pick<JsonRpc, 'batch'>

@@ -14,10 +14,10 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../../../../test/support/until.js'
-import { limits, startTestRelayer } from '../../test/relayer.js'
-import type { MintCall } from '../payment/ports.js'
-import type { SignedTransaction } from '../payment/records.js'
+import { until } from '../../../../../test/support/until.js'
+import { limits, startTestRelayer } from '../../../test/relayer.js'
+import type { MintCall } from '../../payment/ports.js'
+import type { SignedTransaction } from '../../payment/records.js'
 import { createMinter } from './minter.js'
 
 let chain: Chain
