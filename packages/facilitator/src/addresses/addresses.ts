@@ -3,19 +3,13 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
-import type { AddressSource, Clock } from '../payment/ports.js'
+import type { Clock } from '../payment/ports.js'
 import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { createAddressMiner } from './miner.js'
-import { createAddressPool } from './pool.js'
+import { type AddressPool, createAddressPool } from './pool.js'
 import type { SharedAddresses } from './shared-stock.js'
 import type { AddressStore } from './stock.js'
-
-export type Addresses = AddressSource & {
-  ready(): number
-  readonly target: number
-  close(): Promise<void>
-}
 
 /**
  * Each caller may have some addresses while there are any: a pool that is still small, on a slow machine, is no reason to
@@ -43,7 +37,7 @@ export function createAddresses(deps: {
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Clock
   readonly onError: (err: unknown) => void
-}): Addresses {
+}): AddressPool {
   const { config, seed, random, clock, onError } = deps
   const miner = createAddressMiner({ threads: 1 })
   const pool = createAddressPool({
@@ -58,10 +52,7 @@ export function createAddresses(deps: {
     onError,
   })
   return {
-    take: pool.take,
-    giveBack: pool.giveBack,
-    ready: pool.size,
-    target: config.zerc20.pool_size,
+    ...pool,
     async close() {
       await pool.close()
       await miner.close()

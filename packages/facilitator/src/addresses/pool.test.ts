@@ -68,12 +68,12 @@ function existing(taken: readonly (ReadyAddress | undefined)[]): ReadyAddress[] 
 describe('ready addresses', () => {
   test('are refilled to the target and not beyond', async () => {
     const pool = createPool({ targetSize: 5 })
-    await until(() => pool.size() === 5)
+    await until(() => pool.ready() === 5)
     expect(await pool.take(0)).toBeDefined()
-    expect(pool.size()).toBe(4)
-    await until(() => pool.size() === 5)
+    expect(pool.ready()).toBe(4)
+    await until(() => pool.ready() === 5)
     await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
-    expect(pool.size()).toBe(5)
+    expect(pool.ready()).toBe(5)
   })
 
   test('are not searched for while callers come and half of the pool is left, then in one go', async () => {
@@ -84,7 +84,7 @@ describe('ready addresses', () => {
       return shared.mine(puzzle)
     }
     const pool = createPool({ targetSize: 8, clock, miner: { threads: 2, mine } })
-    await until(() => pool.size() === 8)
+    await until(() => pool.ready() === 8)
     for (let taken = 0; taken < 3; taken++) await pool.take(0)
     await shared.mine({ generation: 2, powBits: 2, recipientHash: 1n, baseSecret: 1n })
     expect(searches).toBe(8)
@@ -93,20 +93,20 @@ describe('ready addresses', () => {
     await until(() => clock.sleeps.length === 2)
     expect(searches).toBe(8)
     await pool.take(0)
-    await until(() => pool.size() === 8)
+    await until(() => pool.ready() === 8)
     expect(searches).toBe(12)
   })
 
   test('are searched for when it is quiet, however many are left', async () => {
     const clock = handClock()
     const pool = createPool({ targetSize: 8, clock })
-    await until(() => pool.size() === 8)
+    await until(() => pool.ready() === 8)
     await pool.take(0)
     // The pause that was begun for the first one.
     clock.sleeps[0]?.end()
-    await until(() => clock.sleeps.length === 2 || pool.size() === 8)
+    await until(() => clock.sleeps.length === 2 || pool.ready() === 8)
     clock.sleeps[1]?.end()
-    await until(() => pool.size() === 8)
+    await until(() => pool.ready() === 8)
   })
 
   test('come back when nobody saw them, and are handed out again', async () => {
@@ -123,9 +123,9 @@ describe('ready addresses', () => {
     hangUp.abort()
     expect(await waiting).toBeUndefined()
     const full = createPool({ targetSize: 2 })
-    await until(() => full.size() === 2)
+    await until(() => full.ready() === 2)
     expect(await full.take(longMs, { key: 'x', gone: hangUp.signal })).toBeUndefined()
-    expect(full.size()).toBe(2)
+    expect(full.ready()).toBe(2)
   })
 
   test('derive again from seed, treasury, nonce and proof of work', async () => {
@@ -154,7 +154,7 @@ describe('ready addresses', () => {
           const earlier: Promise<unknown>[] = []
           for (const { callers, rested } of bursts) {
             // A rested pool serves from its stock; otherwise the bursts meet in the line.
-            if (rested) await until(() => pool.size() >= targetSize)
+            if (rested) await until(() => pool.ready() >= targetSize)
             const burst = Array.from({ length: callers }, () => pool.take(longMs))
             earlier.push(...burst.map(async (caller) => taken.push(...existing([await caller]))))
             await burst[0]
@@ -201,9 +201,9 @@ describe('waiting', () => {
 
   test('a closed pool hands out nothing', async () => {
     const pool = createPool({})
-    await until(() => pool.size() === 4)
+    await until(() => pool.ready() === 4)
     pool.close()
-    expect(pool.size()).toBe(0)
+    expect(pool.ready()).toBe(0)
     expect(await pool.take(longMs)).toBeUndefined()
   })
 })
@@ -238,7 +238,7 @@ describe('failures', () => {
     expect(errors).toMatchObject([{ code: 'miner_crashed' }])
     expect(clock.sleeps[0]?.ms).toBe(1000)
     clock.sleeps[0]?.end()
-    await until(() => pool.size() === 1)
+    await until(() => pool.ready() === 1)
     expect(errors).toHaveLength(1)
   })
 
@@ -254,7 +254,7 @@ describe('failures', () => {
     const pool = createPool({ miner: createMiner(liar), clock, onError: (error) => errors.push(error) })
     await until(() => errors.length === 1)
     expect(errors).toMatchObject([{ message: expect.stringContaining('does not pass the proof of work') }])
-    expect(pool.size()).toBe(0)
+    expect(pool.ready()).toBe(0)
   })
 
   test('terms that can make no address are refused at the start', () => {
@@ -272,7 +272,7 @@ describe('a store', () => {
   test('holds every address that is ready, without secrets', async () => {
     const { state, store } = createMemoryAddresses()
     const pool = createPool({ targetSize: 6, store })
-    await until(() => pool.size() === 6 && state.saved.length === 6)
+    await until(() => pool.ready() === 6 && state.saved.length === 6)
     for (const stored of state.saved)
       expect(Object.keys(stored).sort()).toEqual(['challengeNonce', 'payTo', 'powBits', 'powNonce'])
     await pool.close()
@@ -283,7 +283,7 @@ describe('a store', () => {
   async function filledStore(targetSize: number) {
     const memory = createMemoryAddresses()
     const pool = createPool({ targetSize, store: memory.store })
-    await until(() => pool.size() === targetSize)
+    await until(() => pool.ready() === targetSize)
     await pool.close()
     return memory
   }
@@ -323,7 +323,7 @@ describe('a store', () => {
       epochOfSecond(Math.floor(1_763_251_200 / length) * length, ledger)
     const { state, store } = createMemoryAddresses()
     const fill = createPool({ targetSize: 4, store, epochAt: epochsOf(3600) })
-    await until(() => fill.size() === 4)
+    await until(() => fill.ready() === 4)
     await fill.close()
     const saved = state.saved
     const restoredBy = async (deps: Partial<AddressPoolDeps>) => {

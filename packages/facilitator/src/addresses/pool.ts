@@ -18,7 +18,9 @@ export type AddressPool = {
   /** Takes back an address that its caller has shown to nobody and written nowhere. */
   giveBack(address: ReadyAddress, asker?: Partial<Asker>): void
   /** Addresses ready now. */
-  size(): number
+  ready(): number
+  /** Addresses to keep ready. */
+  readonly target: number
   /** Stops refilling, and lets every waiter go empty-handed. Close the pool before its miner. */
   close(): Promise<void>
 }
@@ -116,7 +118,8 @@ export function createAddressPool({
     giveBack(address, { key = '' } = {}) {
       if (!closed.signal.aborted) stock.putBack(address, key)
     },
-    size: () => (closed.signal.aborted ? 0 : stock.size()),
+    ready: () => (closed.signal.aborted ? 0 : stock.size()),
+    target: targetSize,
     async close() {
       closed.abort()
       stock.dismiss()

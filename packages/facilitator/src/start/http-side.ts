@@ -1,7 +1,7 @@
 /** The routes of the daemon on one server. */
 import { type ConnectionBounds, limitConnections } from '@svc-zerc20/daemon'
 import type { FastifyInstance } from 'fastify'
-import type { Addresses } from '../addresses/addresses.js'
+import type { AddressPool } from '../addresses/pool.js'
 import { createChainProbe } from '../chain/probe.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
@@ -33,7 +33,7 @@ import type { Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
 
 type HttpSideDeps = Parts & {
-  readonly addresses: Addresses
+  readonly addresses: AddressPool
   readonly flow: PaymentFlow
   readonly keeper: Pick<LeasedSideKeeper, 'current' | 'isWorking'>
   /** Absent when no payment history is attached. */

@@ -1,6 +1,6 @@
 /** The daemon at a glance: asks every part that an operator looks at, at the moment of the look. */
 import { type Address, Network, type TokenLabel } from '@svc-zerc20/protocol'
-import type { Addresses } from '../../addresses/addresses.js'
+import type { AddressPool } from '../../addresses/pool.js'
 import type { ChainProbe } from '../../chain/probe.js'
 import type { Profile } from '../../config/settings.js'
 import type { HistoryFileStats } from '../../history/history-file.js'
@@ -46,7 +46,7 @@ export type StatusDeps = {
   readonly finalizeOff: string | undefined
   readonly fees: FeeControl
   readonly openChallengesMax: number
-  readonly addresses: Pick<Addresses, 'ready' | 'target'>
+  readonly addresses: Pick<AddressPool, 'ready' | 'target'>
   readonly relayer: QueueView
   /** The account that sends mints, when it is not the relayer. */
   readonly minter: QueueView | undefined

@@ -1,6 +1,6 @@
 /** The parts that readiness looks at, in the order in which it names them. */
 import { inTime } from '@svc-zerc20/protocol'
-import type { Addresses } from '../../addresses/addresses.js'
+import type { AddressPool } from '../../addresses/pool.js'
 import type { ChainProbe } from '../../chain/probe.js'
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
@@ -26,7 +26,7 @@ export function createReadinessProbes(deps: {
   readonly profile: Profile
   readonly deployment: Pick<Deployment, 'helper' | 'chainId'>
   readonly storage: Pick<OpenLedger, 'figures' | 'tryDisk'>
-  readonly addresses: Pick<Addresses, 'ready'>
+  readonly addresses: Pick<AddressPool, 'ready'>
   /** Why nothing is minted here. Undefined when mints are made. */
   readonly finalizeOff: string | undefined
   readonly clock: Clock

@@ -73,7 +73,7 @@ describe.skipIf(serverUrl === undefined)('ready addresses of daemons on one data
     }
     expect(taken).toHaveLength(36)
     expect(new Set(taken.map(({ payTo }) => payTo)).size).toBe(36)
-    await until(() => daemons.every(({ pool }) => pool.size() >= 8))
+    await until(() => daemons.every(({ pool }) => pool.ready() >= 8))
     // Each may hold two, and mine one at the same time as the others.
     const mined = daemons.reduce((sum, daemon) => sum + daemon.mined(), 0)
     expect(mined - 36).toBeLessThanOrEqual(8 + 3 * 2 + 3)
@@ -83,7 +83,7 @@ describe.skipIf(serverUrl === undefined)('ready addresses of daemons on one data
   it('are mined by one daemon and handed out by another, and what it emptied is refilled', async () => {
     const database = await openDatabase()
     const miner = openPool(database, 'm')
-    await until(() => miner.pool.size() === 8)
+    await until(() => miner.pool.ready() === 8)
     const taker = openPool(database, 't', { canMine: false })
     const aside = database.connect()
     for (let i = 0; i < 20; i++) await issue(aside, taker.pool)
@@ -94,21 +94,21 @@ describe.skipIf(serverUrl === undefined)('ready addresses of daemons on one data
   it('are left to the others at the end, and those of a dead daemon once they are held no more', async () => {
     const database = await openDatabase()
     const first = openPool(database, 'f')
-    await until(() => first.pool.size() === 8)
+    await until(() => first.pool.ready() === 8)
     await first.pool.close()
     const second = openPool(database, 's', { canMine: false })
-    await until(() => second.pool.size() === 8)
+    await until(() => second.pool.ready() === 8)
     // As if another daemon had died long ago with all of them.
     await database.run("UPDATE ready SET holder = 'dead', held_until_ms = 1")
     const third = openPool(database, 't', { canMine: false })
-    await until(() => third.pool.size() === 8)
+    await until(() => third.pool.ready() === 8)
     expect(await third.pool.take(0)).toBeDefined()
   })
 
   it('of other terms are dropped, and nobody waits for them', async () => {
     const database = await openDatabase()
     const before = openPool(database, 'b')
-    await until(() => before.pool.size() === 8)
+    await until(() => before.pool.ready() === 8)
     await before.pool.close()
     const after = openPool(database, 'a', { powBits: 2 })
     expect(await after.pool.take(60_000)).toMatchObject({ powBits: 2 })
@@ -124,7 +124,7 @@ describe.skipIf(serverUrl === undefined)('ready addresses of daemons on one data
       createSharedReady({ send: database.connect().send, holder }),
     )
     const filler = openPool(database, 'f')
-    await until(() => filler.pool.size() === 8)
+    await until(() => filler.pool.ready() === 8)
     await filler.pool.close()
     const taken = (await one?.take(4)) ?? []
     const nonces = taken.map(({ challengeNonce }) => challengeNonce)
