@@ -6,7 +6,7 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Clock } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import { createWaits, type WaitReason } from '../waits.js'
+import { createWaits, type WaitReason, waitReasons } from '../waits.js'
 import type { MintSchedule } from './ports.js'
 import type { MintStep } from './round.js'
 
@@ -44,12 +44,15 @@ export function createProgress(deps: {
     /** Remembers why the payment waits after this step. */
     remember(payment: AwaitingMint, step: MintStep): void {
       const { nonce } = payment.challenge
-      if (isWait(step)) waits.set(nonce, step)
-      if (step !== 'mined' && step !== 'confirming') return
-      // Meanwhile `confirm` may have recorded it.
-      if (!waits.of(nonce)) return
-      waits.set(nonce, 'confirming')
-      minted.set(nonce, payment)
+      if (step === 'mined' || step === 'confirming') {
+        // Meanwhile `confirm` may have recorded it.
+        if (!waits.of(nonce)) return
+        waits.set(nonce, 'confirming')
+        minted.set(nonce, payment)
+      } else if (isWait(step) && step !== 'burn_lost') {
+        // Of a lost burn `withCurrentBurn` has remembered, or forgotten, what is right.
+        waits.set(nonce, step)
+      }
     },
 
     async forget(challengeNonce: ChallengeNonce): Promise<void> {
@@ -60,13 +63,4 @@ export function createProgress(deps: {
   }
 }
 
-const isWait = (step: MintStep): step is MintStep & WaitReason => waitSteps.has(step)
-
-const waitSteps: ReadonlySet<string> = new Set<MintStep & WaitReason>([
-  'root_behind',
-  'verifier_paused',
-  'gathering',
-  'queued',
-  'records_missing',
-  'foreign_mint',
-])
+const isWait = (step: MintStep): step is WaitReason => step in waitReasons

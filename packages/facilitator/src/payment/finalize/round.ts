@@ -1,29 +1,16 @@
 /** One round of finalization: what it did for each payment, and what it may still do. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { WaitReason } from '../waits.js'
 
 /** The step that a round took for a payment, or why the payment waits. */
 export type MintStep =
   | 'finalized'
   /** The mint is in a block. */
   | 'mined'
-  /** Minted, or being minted, and not deep enough yet. */
-  | 'confirming'
-  /** No proved root covers the burn yet. */
-  | 'root_behind'
-  | 'verifier_paused'
-  /** Waits for other payments of its epoch, to be minted with them. */
-  | 'gathering'
-  /** It is due, and waits for the proof or the mint of others. */
-  | 'queued'
-  /** Our account counted burns of its epoch that no record here explains. */
-  | 'records_missing'
-  /** More was minted for its epoch than all burns that we know: somebody else counts the same epoch. */
-  | 'foreign_mint'
-  /** No block holds the burn any more. */
-  | 'burn_lost'
   | 'failed'
   /** The round was cut off. */
   | 'interrupted'
+  | WaitReason
 
 /** The step of each payment that was due. */
 export type RoundEnd = ReadonlyMap<ChallengeNonce, MintStep>
