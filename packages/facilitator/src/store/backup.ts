@@ -6,7 +6,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
 import { databaseOf, makePrivate } from './engine/open-database.js'
 import { type Connection, openSqlite } from './engine/sqlite.js'
-import { syncPath } from './journal/file.js'
+import { syncPath } from './journal/disk.js'
 import { sql } from './sql.js'
 
 /** Throws `SvcError('ledger_unusable')` when there is nothing to copy, or the copy exists. */

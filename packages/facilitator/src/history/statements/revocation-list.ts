@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import { signRevocations } from '@svc-zerc20/statement'
 import { limits } from '../../config/limits.js'
-import { syncFolder } from '../../store/journal/replace-file.js'
+import { syncFolder } from '../../store/journal/disk.js'
 import { assertOpened, inArtifacts } from './artifacts.js'
 import type { Issuer } from './issuer.js'
 

@@ -3,7 +3,6 @@
  * synced before anything else is written, so no line stays that was refused.
  */
 import {
-  type BigIntStats,
   closeSync,
   fdatasyncSync,
   fstatSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { identityOf, syncPath } from './disk.js'
 
 export type JournalFile = {
   /** Throws when the disk refuses; then nothing of the text counts. */
@@ -115,20 +115,8 @@ function writeAll(file: number, content: Buffer, position: number): void {
   }
 }
 
-/** Brings a file, or the names in a folder, to the disk. */
-export function syncPath(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`
-
 /** A file that was removed, replaced or cut short goes on taking lines, and nobody will ever read them. */
-function lossOf(path: string, identity: string, bytes: number): SvcError | undefined {
+function lossOf(path: string, identity: string | undefined, bytes: number): SvcError | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (found && identityOf(found) === identity && found.size >= BigInt(bytes)) return undefined
   const why = !found

@@ -11,6 +11,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { makePrivate } from '../engine/open-database.js'
 import { type Connection, openSqlite } from '../engine/sqlite.js'
 import { sql } from '../sql.js'
+import { identityOf } from './disk.js'
 
 export type JournalLock = {
   /** The file itself, without symbolic links: two names of one journal meet at one lock. */
@@ -91,10 +92,10 @@ function lock(path: string, onLost: (error: SvcError) => void, setting: string):
     connection.close()
     throw error
   }
-  const identity = identityOf(file)
+  const identity = identityAt(file)
   let lost: SvcError | undefined
   function assertHeld(): void {
-    if (!lost && identityOf(file) !== identity) {
+    if (!lost && identityAt(file) !== identity) {
       lost = new SvcError(
         'ledger_locked',
         `${setting}: ${file} was removed or replaced while the daemon was using it, so another daemon may write too. Nothing more is accepted`,
@@ -161,10 +162,7 @@ function holderIn(connection: Connection): number | undefined {
   }
 }
 
-function identityOf(file: string): string {
-  const { dev, ino } = statSync(file, { bigint: true, throwIfNoEntry: false }) ?? {}
-  return `${dev}:${ino}`
-}
+const identityAt = (file: string) => identityOf(statSync(file, { bigint: true, throwIfNoEntry: false }))
 
 const locked = (path: string, pid: number | undefined, setting: string) =>
   new SvcError(

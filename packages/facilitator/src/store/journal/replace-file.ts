@@ -1,6 +1,7 @@
 /** Writes a small file as a whole: whoever opens it, also after a power failure, finds the old one or the new one. */
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncFolder } from './disk.js'
 
 export async function replaceFile(
   path: string,
@@ -25,10 +26,4 @@ export async function replaceFile(
   }
   await rename(unfinished, path)
   await syncFolder(dirname(path))
-}
-
-/** Makes new and renamed entries of a folder survive a power failure. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  await folder.sync().finally(() => folder.close())
 }
