@@ -6,7 +6,7 @@ import type { Payment } from '../payment/records.js'
 import type { EventName } from '../store/events.js'
 import { mintedOf } from '../store/leaves.js'
 import { leavesIn } from '../store/rows/leaf-rows.js'
-import { allOf, key, list, type Query, type Row, type Step, sql } from '../store/sql.js'
+import { allOf, gathered, key, list, type Query, type Row, type Step, sql } from '../store/sql.js'
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
@@ -40,15 +40,7 @@ function* historyPayments(rows: readonly Row[]): Step<readonly HistoryPayment[]>
   }))
 }
 
-function byPayment(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
-  const grouped = new Map<number, Row[]>()
-  for (const row of rows) {
-    const group = grouped.get(row.payment)
-    if (group) group.push(row)
-    else grouped.set(row.payment, [row])
-  }
-  return grouped
-}
+const byPayment = (rows: readonly Row[]) => gathered<number>(rows, ({ payment }) => payment)
 
 function turnIn({ seq, at, kind }: Row): Turn[] {
   const told = kindOf[kind as EventName]

@@ -62,6 +62,16 @@ export function* first(query: Query): Step<Row | undefined> {
   return row
 }
 
+export function gathered<K>(rows: readonly Row[], by: (row: Row) => K): ReadonlyMap<K, readonly Row[]> {
+  const groups = new Map<K, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(by(row))
+    if (group) group.push(row)
+    else groups.set(by(row), [row])
+  }
+  return groups
+}
+
 /** Hex text as bytes, for a column of keys. */
 export const key = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 export const optionalKey = (hex: string | undefined): Buffer | null => (hex === undefined ? null : key(hex))

@@ -5,7 +5,7 @@
 import { type Address, type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
 import type { OpenClaim, Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
-import { first, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
+import { first, gathered, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 import { type LeafRows, leafRowsIn, loadLeaves, saveLeaves } from './leaf-rows.js'
@@ -170,16 +170,6 @@ export const claimsIn = (rows: readonly Row[]): Claims =>
       return claim?.permit ? [[challenge.nonce, { challenge, permitNonce: claim.permit.permitNonce }]] : []
     }),
   )
-
-function gathered(rows: readonly Row[], by: (row: Row) => string): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(by(row))
-    if (group) group.push(row)
-    else groups.set(by(row), [row])
-  }
-  return groups
-}
 
 export function* readSetting<T>(name: string): Step<T | undefined> {
   const row = yield* first(sql`SELECT record FROM setting WHERE name = ${name}`)
