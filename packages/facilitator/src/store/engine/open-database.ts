@@ -97,7 +97,7 @@ type Known = {
 }
 
 /** The first line of a journal that begins behind the database. */
-const headBehind = ({ id, applied, crc }: Known): JournalHead => ({
+const headBehind = ({ id, applied, crc }: Pick<Known, 'id' | 'applied' | 'crc'>): JournalHead => ({
   event: 'journal_begun',
   ledger: id,
   base: applied,
@@ -297,10 +297,8 @@ function opened(
       // All of the database is on the disk, unless a reader is in the way.
       const [checkpoint] = connection.query({ text: 'PRAGMA wal_checkpoint(TRUNCATE)', values: [] })
       if (checkpoint?.busy !== 0) return
-      const { applied: base, crc: baseCrc } = position
-      const head: JournalHead = { event: 'journal_begun', ledger: id, base, baseCrc }
-      journal.replace(writeLine(1, nowSeconds(), head).text)
-      position = { ...position, base }
+      journal.replace(writeLine(1, nowSeconds(), headBehind({ id, ...position })).text)
+      position = { ...position, base: position.applied }
     },
     close() {
       journal?.close()
