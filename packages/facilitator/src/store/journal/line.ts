@@ -1,6 +1,6 @@
 /** One event ↔ one line of text, with version, sequence number and checksum. */
 import { crc32 } from 'node:zlib'
-import { accept, type Result, reject, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
+import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { LedgerEvent } from '../events.js'
 import { encode, revived } from '../stored.js'
 
@@ -52,17 +52,20 @@ export function lineOf(
   return { text: `${covered}${lineEnd(crc)}`, crc }
 }
 
+/** Why a line is taken for one that a crash tore. */
+type Torn = { readonly torn: string }
+
 /**
- * Reads a line without its newline. A line with a bad checksum is rejected, with a message: a crash may have torn it. A
+ * Reads a line without its newline. A line with a bad checksum is given as torn, with a message: a crash may have done it. A
  * line with a good checksum was not torn. When it cannot be read, this throws `SvcError`: `ledger_newer` for a line of a
  * later version, else `ledger_corrupt`.
  */
-export function readLine<Content>(line: Buffer): Result<Line<Content>> {
+export function readLine<Content>(line: Buffer): Line<Content> | Torn {
   const end = line.length - tailChars
   const crc = line.toString('latin1', end + checksumField.length, line.length - 2)
   const tail = `${checksumField}${crc}"}`
   const isWhole = end > 0 && line.toString('latin1', end) === tail && crc === crcOf(line.subarray(0, end))
-  if (!isWhole) return reject('internal_error', 'its checksum does not match')
+  if (!isWhole) return { torn: 'its checksum does not match' }
   const { v, seq, group = seq, at, crc: _, ...content } = parsed(line.toString('utf8'))
   if (Number.isSafeInteger(v) && v > version) {
     throw new SvcError('ledger_newer', `its format is ${v}, this program reads ${version}`)
@@ -70,7 +73,7 @@ export function readLine<Content>(line: Buffer): Result<Line<Content>> {
   if (v !== version || !Number.isSafeInteger(seq) || !Number.isSafeInteger(at)) {
     throw new SvcError('ledger_corrupt', 'it has no version, sequence number or time')
   }
-  return accept({ seq, group, at: at as UnixSeconds, crc, content: revived(content) as Content })
+  return { seq, group, at: at as UnixSeconds, crc, content: revived(content) as Content }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each field is looked at by the caller.

@@ -95,15 +95,16 @@ function createJudge<Content>(name: string, onLine: (line: Line<Content>) => voi
     read(line: Buffer): void {
       number += 1
       const read = understood(() => readLine<Content>(line))
-      if (!read.ok) damaged ??= { seq: lines + 1, line: number, why: read.message }
+      const isTorn = 'torn' in read
+      if (isTorn) damaged ??= { seq: lines + 1, line: number, why: read.torn }
       if (damaged) {
-        if (read.ok && read.value.group > damaged.seq) throw stop(damaged.line, damaged.why)
+        if (!isTorn && read.group > damaged.seq) throw stop(damaged.line, damaged.why)
         tornBytes += line.length + 1
       }
-      if (damaged || !read.ok) return
-      const { seq } = read.value
+      if (damaged || isTorn) return
+      const { seq } = read
       if (seq !== lines + 1) throw stop(number, `it has the sequence number ${seq}, ${lines + 1} was due`)
-      understood(() => onLine(read.value))
+      understood(() => onLine(read))
       lines += 1
       bytes += line.length + 1
     },
