@@ -54,7 +54,7 @@ contract BatchTeleportsTest is RootSpec {
 
     function test_a_count_begins_again_at_zero_and_mints_only_what_is_new() public {
         _batch(address(1), 0, 10, 300);
-        // A burn was missed: all are counted anew.
+        // A burn was missed: all are counted again.
         _batch(address(1), 0, 10, 420);
         same(token.balanceOf(RECIPIENT), 420, "only the missed one was added");
         _expectCount(address(1), 10, 420);
@@ -223,7 +223,7 @@ contract BatchTeleportsTest is RootSpec {
     }
 
     /// @dev Honest proofs in any order: of one leaf or of many, by several submitters, with burns left out, counted
-    /// anew, or arriving late.
+    /// again, or arriving late.
     function testFuzz_no_order_of_proofs_mints_too_much_or_strands_anything(uint256 seed) public {
         uint256[] memory burns = new uint256[](SIZE);
         uint256 burned = 0;

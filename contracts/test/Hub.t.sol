@@ -208,7 +208,7 @@ contract HubTest is Spec {
         same(hub.transferRoots(0), 77, "leaf that came back");
         one.setPaused(true);
         hub.broadcast(_only(1), "");
-        same(hub.aggSeq(), 3, "made anew although nothing arrived");
+        same(hub.aggSeq(), 3, "made again although nothing arrived");
         same(one.root(), hub.zeroHash(6), "what the verifier is given");
     }
 

@@ -50,7 +50,7 @@ interface IBatchTeleports is ITeleports {
     /// @param rootHint Leaf count of a proved root. There are no batches under aggregation roots: their leaves have no
     /// order in time, and one can be replaced.
     /// @param gr Opening of the proof's recipient hash.
-    /// @param start The submitter's checkpoint, or zero to count anew.
+    /// @param start The submitter's checkpoint, or zero to count all again.
     /// @param end The next checkpoint: above every leaf that the proof uses.
     /// @param value Sum of the burns that the proof shows.
     /// @param proof Eight words.

@@ -80,7 +80,7 @@ interface IHub {
     function clearTransferRoot() external;
 
     /// @notice Gives the aggregation root to the verifiers of these endpoints. Open to anyone. When a leaf changed
-    /// since the last time, the root is computed anew and gets the next sequence number.
+    /// since the last time, the root is computed again and gets the next sequence number.
     /// @dev A leaf is emptied first when its verifier is paused or has another root there by now, so nothing of it
     /// enters an aggregation; it comes back by `relayTransferRoot`.
     /// @param lzOptions For messages between chains; ignored.

@@ -43,7 +43,7 @@ export function createRules(deps: {
   const demoted = new Set<ChallengeNonce>()
   /** Account and txNonce of the transaction that a payment was last accepted for. */
   const heldBy = new Map<ChallengeNonce, string>()
-  /** Presented again after a reorg may have taken the burn, so that it is sent anew though the old transaction comes back. */
+  /** Presented again after a reorg may have taken the burn, so that it is sent again though the old transaction comes back. */
   const insisted = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
   const signedAtMs = new Map<ChallengeNonce, number>()
