@@ -79,12 +79,12 @@ export function describeMintSchedule(
       expect([(await schedule.failuresOf(a)).count, await planned(schedule)]).toEqual([0, [[a], []]])
     })
 
-    it('has a payment due at once when it is hastened', async () => {
+    it('has a payment due at once when it is to be minted now', async () => {
       const { schedule, accept } = open({ retryMs, delayMs: () => 50 })
       await accept(1)
       await planned(schedule)
       await schedule.failed(a)
-      await schedule.hasten(a)
+      await schedule.mintNow(a)
       expect(await planned(schedule)).toEqual([[a], []])
     })
 

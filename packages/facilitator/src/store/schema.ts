@@ -18,8 +18,8 @@ CREATE TABLE ledger (
   forgotten INT NOT NULL,
   -- The fees of all payments that are accepted.
   fees UNITS NOT NULL,
-  -- live; copy: a backup, until it is accepted as the ledger; bereft: whole, but its journal was taken away; or where it
-  -- was moved to.
+  -- live; copy: a backup, until it is accepted as the ledger; no_journal: whole, but its journal was taken away; or
+  -- where it was moved to.
   state TEXT NOT NULL,
   record JSN NOT NULL
 );

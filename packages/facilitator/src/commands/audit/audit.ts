@@ -6,7 +6,7 @@ import * as schemas from '../../http/admin/schemas.js'
 import { openChainReader } from '../../start/chain-side.js'
 import { type AdminClient, createAdminClient } from '../admin/client.js'
 import { readChainFacts } from './chain-facts.js'
-import { type AuditBooks, type AuditReport, type BookedPayment, type Period, reckon } from './reckon.js'
+import { type AuditBooks, type AuditReport, type BookedPayment, compare, type Period } from './compare.js'
 
 export type AuditOptions = {
   readonly config: Config
@@ -25,7 +25,7 @@ export async function audit({ config, token, period, url }: AuditOptions): Promi
   const books = await readBooks(createAdminClient({ url: url ?? urlOf(config.listen), token }), period)
   const { rpc, chain } = await openChainReader(config)
   try {
-    return reckon(books, await readChainFacts({ config, rpc, chain, books, period }), period)
+    return compare(books, await readChainFacts({ config, rpc, chain, books, period }), period)
   } finally {
     rpc.close()
   }

@@ -8,7 +8,7 @@ import { firstBlockAt } from '../../chain/first-block.js'
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
 import { createBurnSearch, inParts } from '../recover/burn-search.js'
-import type { AuditBooks, AuditChain, Period } from './reckon.js'
+import type { AuditBooks, AuditChain, Period } from './compare.js'
 
 type ChainFactsDeps = {
   readonly config: Config

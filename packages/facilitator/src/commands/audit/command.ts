@@ -48,7 +48,7 @@ export function addAudit(program: Command, { env, output }: Shell): void {
     .option('--json', 'print the report as one JSON object', false)
     .action(async ({ config: file, json, url, ...period }: AuditCommand) => {
       const config = loadConfig(file)
-      const [{ audit }, { printAudit }] = await Promise.all([import('./audit.js'), import('./reckon.js')])
+      const [{ audit }, { printAudit }] = await Promise.all([import('./audit.js'), import('./compare.js')])
       const report = await audit({ config, token: env.SVC_ADMIN_TOKEN, period, url })
       process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : printAudit(report))
       await output.exit(report.differences.length === 0 ? exitCodes.ok : exitCodes.mistake)

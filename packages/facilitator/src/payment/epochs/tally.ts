@@ -49,12 +49,12 @@ const ownLeaf = ({ burn, beside }: EpochLeaf): readonly bigint[] =>
 
 export function createEpochTallies(deps: EpochTalliesDeps) {
   const memories = new Map<string, EpochMemory>()
-  const hastened = new Set<ChallengeNonce>()
+  const askedFor = new Set<ChallengeNonce>()
   const closing = new Map<string, Epoch>()
   const leavesOf = createEpochLeaves(deps)
   const foreign = createForeignWatch(deps, leavesOf)
   const recordDeep = createRecordDeep(deps, leavesOf, foreign)
-  const mintWaiting = createMintWaiting(deps, leavesOf, hastened)
+  const mintWaiting = createMintWaiting(deps, leavesOf, askedFor)
 
   /** Epochs with nothing left to mint are forgotten. */
   function talliesOf(payments: readonly AwaitingMint[]): readonly Tally[] {
@@ -125,7 +125,7 @@ export function createEpochTallies(deps: EpochTalliesDeps) {
     searchOpen: foreign.searchOpen,
 
     /** The epoch of this payment is minted in the next round, whatever it waits for. */
-    hasten: (nonce: ChallengeNonce) => void hastened.add(nonce),
+    mintNow: (nonce: ChallengeNonce) => void askedFor.add(nonce),
 
     isAnyClosing: () => closing.size > 0,
 
@@ -206,7 +206,7 @@ async function waitingOf(
 function createMintWaiting(
   deps: EpochTalliesDeps,
   leavesOf: EpochLeaves,
-  hastened: Set<ChallengeNonce>,
+  askedFor: Set<ChallengeNonce>,
 ): (
   tally: Tally,
   waiting: readonly AwaitingMint[],
@@ -214,7 +214,7 @@ function createMintWaiting(
   root: ProvedRoot,
   round: Round,
 ) => Promise<void> {
-  const isHastened = ({ challenge }: AwaitingMint) => hastened.has(challenge.nonce)
+  const isAskedFor = ({ challenge }: AwaitingMint) => askedFor.has(challenge.nonce)
 
   return async ({ epoch, memory, steps, isClosing }, waiting, count, root, round) => {
     const stepFor = (payments: readonly AwaitingMint[], step: MintStep) => {
@@ -228,7 +228,7 @@ function createMintWaiting(
     const isShallow = ({ burn }: AwaitingMint) => burn.leafIndex < count.checkpoint
     if (!isClosing) {
       if (covered.length === 0) return
-      if (!covered.some(isShallow) && !covered.some(isHastened) && !memory.isDue(covered)) return
+      if (!covered.some(isShallow) && !covered.some(isAskedFor) && !memory.isDue(covered)) return
     }
     const leaves = await leavesOf(epoch, waiting, count.checkpoint)
     const isUnfinished =
@@ -237,7 +237,7 @@ function createMintWaiting(
     const counted = isUnfinished ? [] : covered.filter(isShallow)
     stepFor(counted, 'confirming')
     const open = covered.filter((payment) => !counted.includes(payment))
-    const isDue = open.length > 0 && (open.some(isHastened) || memory.isDue(open))
+    const isDue = open.length > 0 && (open.some(isAskedFor) || memory.isDue(open))
     const isWanted = isDue || (isClosing && !root.isPaused)
     if (isWanted) stepFor(open, 'queued')
     if (!isWanted || round.mintsLeft === 0) return
@@ -252,7 +252,7 @@ function createMintWaiting(
     memory.ended(end === 'failed' ? 'failed' : 'well')
     const places = new Set(planned.leaves.map(({ burn }) => burn.leafIndex))
     const inBatch = open.filter(({ burn }) => places.has(burn.leafIndex))
-    if (end !== 'failed') for (const { challenge } of inBatch) hastened.delete(challenge.nonce)
+    if (end !== 'failed') for (const { challenge } of inBatch) askedFor.delete(challenge.nonce)
     stepFor(end === 'failed' ? open : inBatch, end)
   }
 }

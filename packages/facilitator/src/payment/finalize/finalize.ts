@@ -152,8 +152,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     round: runRound,
 
     async retry(nonce) {
-      epochs.hasten(nonce)
-      await schedule.hasten(nonce)
+      epochs.mintNow(nonce)
+      await schedule.mintNow(nonce)
     },
 
     closeEpoch: epochs.close,

@@ -68,7 +68,7 @@ export type MintSchedule = {
   /** A try went well: the payment does not rest, and its failures are counted from zero again. Its delay stays over. */
   succeeded(challengeNonce: ChallengeNonce): Promise<void>
   /** The payment is due at once, without delay and without rest. */
-  hasten(challengeNonce: ChallengeNonce): Promise<void>
+  mintNow(challengeNonce: ChallengeNonce): Promise<void>
   /**
    * Forgets a payment that has nothing left to mint, or whose burn is gone. Another burn of it begins again.
    */

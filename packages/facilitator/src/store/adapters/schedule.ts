@@ -30,7 +30,7 @@ export function createMintSchedule(deps: {
     },
     failed: (nonce) => change('mintFailed', nonce, clock.now(), retryMs),
     succeeded: (nonce) => change('mintSucceeded', nonce),
-    hasten: (nonce) => change('hastenMint', nonce),
+    mintNow: (nonce) => change('mintNow', nonce),
     forget: (nonce) => change('forgetMint', nonce),
   }
 }

@@ -86,7 +86,7 @@ export function openEngine(
   function markBereft(): void {
     try {
       connection.exec('PRAGMA synchronous = FULL')
-      connection.query(sql`UPDATE ledger SET state = 'bereft'`)
+      connection.query(sql`UPDATE ledger SET state = 'no_journal'`)
     } catch (err) {
       onFailure(err)
     }

@@ -72,7 +72,7 @@ export function openBeside(
       ? { ...read, journal: openJournalFile(path, read.report.bytes) }
       : beginJournal(path, read, known)
     connection.exec('BEGIN IMMEDIATE')
-    if (known.state === 'bereft') connection.query(sql`UPDATE ledger SET state = 'live'`)
+    if (known.state === 'no_journal') connection.query(sql`UPDATE ledger SET state = 'live'`)
     const position = catchUp(connection, head.base, known, lines, settings.keepSigned)
     connection.exec('COMMIT')
     const { report } = read
@@ -92,7 +92,7 @@ type Known = {
   readonly id: string
   readonly applied: number
   readonly crc: string
-  /** `copy`: made as a backup. `bereft`: its journal was taken away, and nothing happened since. Or where it went. */
+  /** `copy`: made as a backup. `no_journal`: its journal was taken away, and nothing happened since. Or where it went. */
   readonly state: string
 }
 
@@ -207,7 +207,7 @@ function originOf(path: string, read: ReadJournal, known: Known, isCopyAccepted:
     return 'live'
   }
   const isBehind = (readMark(path)?.applied ?? 0) > known.applied
-  return known.state === 'bereft' && !isBehind ? 'live' : 'copy'
+  return known.state === 'no_journal' && !isBehind ? 'live' : 'copy'
 }
 
 /** Why one of the files is not the newest, as far as the files tell. */
@@ -217,7 +217,7 @@ function problemOf(path: string, read: ReadJournal, known: Known): string | unde
   const last = head ? head.base + lines.length : 0
   const mark = readMark(path)
   if (!head && known.applied > 0) {
-    const isWhole = known.state === 'bereft' ? ', all there were when it was taken away' : ''
+    const isWhole = known.state === 'no_journal' ? ', all there were when it was taken away' : ''
     return `${path} is empty or missing, and ${database} has ${known.applied} events${isWhole}`
   }
   if (known.applied > last)

@@ -98,7 +98,7 @@ export async function moveToFiles(deps: MoveDeps): Moved {
         connection.exec('DELETE FROM ledger')
         const done = await copyTables(serverSide(send), sqliteSide(connection), tablesOf(connection), say)
         // Whole, and without a journal.
-        connection.exec("UPDATE ledger SET state = 'bereft'")
+        connection.exec("UPDATE ledger SET state = 'no_journal'")
         connection.exec('COMMIT')
         await send(sql`UPDATE ledger SET state = ${movingTo(path)}`)
         await send(commit)

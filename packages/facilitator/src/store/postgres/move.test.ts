@@ -188,7 +188,7 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     // The database is in its place, the journal not yet.
     rmSync(there)
     const connection = openSqlite(databaseOf(there))
-    connection.exec("UPDATE ledger SET state = 'bereft'")
+    connection.exec("UPDATE ledger SET state = 'no_journal'")
     connection.close()
     expect(await moveToFiles(movesOf(there, database))).toEqual([])
     expect(await server.run('SELECT state FROM ledger', database)).toBe(`moved to ${there}`)

@@ -49,7 +49,7 @@ function* mintSucceeded(_: StepContext, nonce: ChallengeNonce): Step<void> {
   yield sql`UPDATE mint_schedule SET rest_until_ms = 0, failures = 0 WHERE nonce = ${key(nonce)}`
 }
 
-function* hastenMint(_: StepContext, nonce: ChallengeNonce): Step<void> {
+function* mintNow(_: StepContext, nonce: ChallengeNonce): Step<void> {
   yield sql`
     INSERT INTO mint_schedule (nonce, due_at_ms, rest_until_ms, failures) VALUES (${key(nonce)}, 0, 0, 0)
     ON CONFLICT (nonce) DO UPDATE SET due_at_ms = 0, rest_until_ms = 0, failures = 0`
@@ -59,4 +59,4 @@ function* forgetMint(_: StepContext, nonce: ChallengeNonce): Step<void> {
   yield sql`DELETE FROM mint_schedule WHERE nonce = ${key(nonce)}`
 }
 
-export const scheduleSteps = { planMints, mintFailed, mintSucceeded, hastenMint, forgetMint }
+export const scheduleSteps = { planMints, mintFailed, mintSucceeded, mintNow, forgetMint }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AuditBooks, type AuditChain, type BookedPayment, printAudit, reckon } from './reckon.js'
+import { type AuditBooks, type AuditChain, type BookedPayment, compare, printAudit } from './compare.js'
 
 const payTo = (seed: number) => `0x${String(seed).padStart(40, '0')}`
 const burnOf = (seed: number, value = 1000) => ({
@@ -58,7 +58,7 @@ function setup(
   ]
 }
 
-const differencesOf = (...given: Parameters<typeof setup>) => reckon(...setup(...given), forever).differences
+const differencesOf = (...given: Parameters<typeof setup>) => compare(...setup(...given), forever).differences
 
 describe('chain against books', () => {
   it('agree about payments that are finalized, owed, expired and under way', () => {
@@ -71,7 +71,7 @@ describe('chain against books', () => {
     const expired = paymentOf(3, { phase: 'expired', ...nothing })
     const underWay = paymentOf(4, { phase: 'open', ...nothing })
     const [books, chain] = setup([paymentOf(1), owed, expired, underWay])
-    const report = reckon(
+    const report = compare(
       books,
       { ...chain, balances: new Map(chain.balances).set(payTo(4), 1000n) },
       forever,
@@ -141,7 +141,7 @@ describe('chain against books', () => {
 
   it('are compared for the payments of a period', () => {
     const [books, chain] = setup([paymentOf(1), paymentOf(5)], {}, { balances: new Map([[payTo(5), 1000n]]) })
-    expect(reckon(books, chain, { since: 5, until: 6 })).toMatchObject({ payments: 1, differences: [] })
-    expect(reckon(books, chain, forever).differences).toHaveLength(1)
+    expect(compare(books, chain, { since: 5, until: 6 })).toMatchObject({ payments: 1, differences: [] })
+    expect(compare(books, chain, forever).differences).toHaveLength(1)
   })
 })

@@ -62,7 +62,7 @@ export type AuditReport = {
   readonly differences: readonly Difference[]
 }
 
-export function reckon(books: AuditBooks, chain: AuditChain, period: Period): AuditReport {
+export function compare(books: AuditBooks, chain: AuditChain, period: Period): AuditReport {
   const isIn = (at: number) => at >= period.since && at < period.until
   const payments = books.payments.filter(({ issuedAt }) => isIn(issuedAt))
   const isSure = (transaction: ChainTransaction) => transaction.isIn && !transaction.isYoung
