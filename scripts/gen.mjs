@@ -39,7 +39,7 @@ const generated = [
   { path: 'docs/reference/environment.md', render: renderEnvironment },
   { path: 'docs/reference/errors.md', render: renderErrors },
   { path: 'docs/reference/log-events.md', render: renderLogEvents },
-  // The same in the package, for operators without this repository.
+  // The sample config in the package, for operators without this repository.
   { path: 'packages/facilitator/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/metrics.md', render: renderMetrics },
   { path: 'docs/reference/openapi.json', render: renderOpenApi },

@@ -9,7 +9,7 @@ export function readmeCounts(name: string): string | undefined {
   return row?.split('|').slice(4, 6).join('|').trim()
 }
 
-/** The same, of a compiled circuit. */
+/** The counts of a compiled circuit, in the form of the README. */
 export function countsOf(r1cs: R1cs): string {
   return `${r1cs.constraints} | 2^${Math.log2(domainOf(r1cs))}`
 }

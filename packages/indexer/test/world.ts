@@ -97,7 +97,7 @@ export async function get(url: string): Promise<{ status: number; type: string |
   return read(await fetch(url))
 }
 
-/** The same for a JSON body. */
+/** Sends a JSON body, and gives the answer as `get` does. */
 export async function post(
   url: string,
   body: unknown,

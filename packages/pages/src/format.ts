@@ -51,7 +51,7 @@ export function amount(units: string | bigint, token: Token | undefined): HTMLEl
 const labelled = (units: string | bigint, text: string, unit: string): HTMLElement =>
   el('span', { class: 'amount', title: `${units} base units` }, text, ' ', el('small', {}, unit))
 
-/** The same for a column: digits stand below digits. */
+/** An amount in a column: digits stand below digits. */
 export const column = (units: string | bigint, token: Token | undefined): HTMLElement =>
   el(
     'span',

@@ -10,7 +10,7 @@ export const defaultLimits = {
    */
   nonceHoldMsMax: 10_000,
   /**
-   * The same for a nonce that a payment already held too long, so that many silent sellers cost little more
+   * How long it keeps a nonce that a payment already held too long, so that many silent sellers cost little more
    * than one.
    */
   contestedHoldMsMax: 1_000,

@@ -20,7 +20,7 @@ export type ChainView =
       readonly headTimestamp: number
       /** Wei. */
       readonly relayerBalance: bigint
-      /** The same of the account that sends mints; absent when the relayer does. */
+      /** Wei of the account that sends mints; absent when the relayer sends them. */
       readonly minterBalance?: bigint
       readonly feePerGas: bigint
       readonly roundTripMs: number

@@ -78,7 +78,7 @@ export function readConfigFile(file: string): ConfigReading {
 /** Throws `SvcError('config_invalid')` with one line for every problem. */
 export const loadConfig = (file: string): Config => valid(readConfigFile(file))
 
-/** The same for a text. */
+/** The config in a text. Throws as `loadConfig` does. */
 export const parseConfig = (text: string, source: ConfigSource = {}): Config =>
   valid(readConfig(text, source))
 

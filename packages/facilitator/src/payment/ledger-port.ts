@@ -126,7 +126,7 @@ export type Ledger = {
    * payment, or its claim was released meanwhile: then the burn buys nothing.
    */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
-  /** The same while a caller here waits: its grant is held in the same round trip, where other daemons could take it. */
+  /** Accepts while a caller here waits: its grant is held in the same round trip, where other daemons could take it. */
   acceptAwaited(
     nonce: ChallengeNonce,
     burn: Burn,

@@ -34,7 +34,7 @@ export async function keepLeasedSide(deps: {
   readonly make: (held: HeldLeases) => Promise<LeasedSide>
   /** The ledger must be put right before anything else, which only the one that works may do. */
   readonly isCopy: boolean
-  /** The same, found out later. */
+  /** Whether the ledger turned out to be a copy only after the start. */
   readonly isOld: () => boolean
   /** Puts a copy right, under the lease of the work: whoever was stopped meanwhile must not do it again. */
   readonly acceptCopy: (work: Lease) => Promise<void>

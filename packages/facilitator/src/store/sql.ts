@@ -40,14 +40,14 @@ export function allOf(conditions: readonly (Query | false | undefined)[]): Query
   }
 }
 
-/** A place for each value, and the same in brackets. */
+/** A place for each value; a `list` has them in brackets. */
 export const places = (values: readonly Value[]): Query => ({
   text: values.map(() => '?').join(', '),
   values,
 })
 export const list = (values: readonly Value[]): Query => sql`(${places(values)})`
 
-/** The same with few texts for lists of any length, for each of which a server keeps a plan. The last value is repeated. */
+/** A list with few texts for all its lengths: a server keeps a plan for each text. The last value is repeated. */
 export function paddedList(values: readonly Value[]): Query {
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, values.length)))
   return list(Array.from({ length }, (_, i) => values[Math.min(i, values.length - 1)] ?? null))

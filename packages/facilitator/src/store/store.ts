@@ -19,7 +19,7 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
    * not answer in time. Then the step may still happen: the same payload again gets the answer.
    */
   change<Name extends StepName>(name: Name, ...args: StepArgs<Name>): Promise<StepResult<Name>>
-  /** The same for a step under leases. Throws `SvcError('lease_lost')` once another daemon holds one of them. */
+  /** Runs a step under leases, as `change` does. Throws `SvcError('lease_lost')` once another daemon holds one of them. */
   changeUnder<Name extends StepName>(
     fences: readonly Fence[],
     name: Name,

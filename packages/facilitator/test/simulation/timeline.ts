@@ -61,7 +61,7 @@ export function createTimeline() {
     now: () => nowMs,
     after,
 
-    /** The same. What is to happen without a pause happens now, and is no event: events are what a simulation costs. */
+    /** As `after`, but what needs no pause happens now, and is no event: events are what a simulation costs. */
     soon(ms: number, run: () => void): void {
       if (ms > 0) after(ms, run)
       else run()

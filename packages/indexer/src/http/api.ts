@@ -112,6 +112,6 @@ export type Status = {
   readonly synced_block: number
   /** Code and sentence of the failure that stops the sync. */
   readonly sync_error: string | null
-  /** The same for the proving of roots. */
+  /** Code and sentence of the failure that stops the proving of roots. */
   readonly root_error: string | null
 }

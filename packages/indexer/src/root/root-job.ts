@@ -27,7 +27,7 @@ export type RootJobOptions = {
   readonly ceiling?: GasPriceCeiling
   /** How long unproved transfers wait for more transfers. */
   readonly gatherMs?: number
-  /** The same when all of them are mints. Nobody waits for a mint, because a mint pays for nothing. */
+  /** How long they wait when all of them are mints. Nobody waits for a mint, because a mint pays for nothing. */
   readonly mintGatherMs?: number
   /** Pause between two looks. */
   readonly pollMs?: number

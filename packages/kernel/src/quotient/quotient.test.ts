@@ -10,7 +10,7 @@ const numberAt = (words: Uint32Array, index: number) =>
 
 type Term = ConstraintTerm & { readonly coefficient: bigint }
 
-/** The same by the definition: interpolate at the even powers, evaluate at the odd ones. */
+/** The quotient by its definition: interpolate at the even powers, evaluate at the odd ones. */
 function naive(domain: number, terms: readonly Term[], witness: readonly bigint[]): bigint[] {
   const p = scalarPrime
   const root = power(5n, (p - 1n) / BigInt(2 * domain), p)

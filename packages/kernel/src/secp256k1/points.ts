@@ -27,7 +27,7 @@ export type PointFunctions = {
    * whatever is done with it later: the sum is then to be found in another way.
    */
   readonly add: (point: number, addend: number) => void
-  /** The same for an addend with a z of one. Only its x and y are read. */
+  /** As `add`, for an addend with a z of one. Only its x and y are read. */
   readonly addAffine: (point: number, addend: number) => void
   /** (result, first, second): the first lane of one pair beside the second lane of another. */
   readonly mix: (result: number, first: number, second: number) => void

@@ -38,7 +38,10 @@ export type Delivery = {
    * redirect. The end of a served answer is for the caller to note, by `ended`.
    */
   presentNew(request: Request, record: PaymentRecord, header: string): Promise<Presented>
-  /** The same for a stored payment. Undefined when nothing was burned for it, and a fresh one may be made. */
+  /**
+   * The answer to a stored payment. Throws as `presentNew` does. Undefined when nothing was burned for it, and a fresh one
+   * may be made.
+   */
   presentStored(request: Request, record: PaymentRecord, maySign: boolean): Promise<Presented | undefined>
   /** Notes how a served answer ended. */
   ended(presented: Presented, outcome: Outcome): Promise<void>

@@ -379,7 +379,7 @@ function createBuyer({ options, limits }: Pick<Case, 'options' | 'limits'>) {
   return { buy: wrapFetchWithPayment(deliverPayments(fetch, payer), client), signed }
 }
 
-/** The same with the limits of `createPayer`, which has room for one payment in all. */
+/** A buyer with the limits of `createPayer`, which has room for one payment in all. */
 function createLimitedBuyer({
   options,
   limits,

@@ -19,7 +19,7 @@ export type Form<T> = {
   readonly wanted: string
   /** The value, or a description of the fault that never repeats a secret. */
   read(text: string): Reading<T>
-  /** The same for a list of texts, where the text is one with commas. */
+  /** The value of a list, which `read` takes as one text with commas. */
   readList?(texts: readonly string[]): Reading<T>
 }
 

@@ -20,7 +20,7 @@ const transferAbi = parseAbi(['event Transfer(address indexed from, address inde
 export type Burns = {
   /** Whether a promised burn exists, or can no longer come. */
   readonly burnState: ReadBurnState
-  /** The same for a signed transfer of an account. */
+  /** Whether a signed transfer of an account exists, or can no longer come. */
   transferState(transfer: SignedTransfer, payer: string): Promise<BurnState>
   /** The hash of a payment's burn: our own transfer, or the one that a seller names and the chain has. */
   burnOf(record: PaymentRecord, named: string | undefined): Promise<TxHash | undefined>

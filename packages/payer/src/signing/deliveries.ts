@@ -19,7 +19,7 @@ export type Deliveries = {
   originOf(challengeNonce: ChallengeNonce): Origin | undefined
   /** An undelivered payment for this request, claimed for the caller alone. */
   claim(request: string): Promise<PaymentRecord | undefined>
-  /** The same for one payment. Undefined while another process is at work on it. */
+  /** This undelivered payment, claimed for the caller alone. Undefined while another process is at work on it. */
   take(challengeNonce: ChallengeNonce): Promise<PaymentRecord | undefined>
   /** Notes that a payment is being presented. Unknown challenges are left alone. */
   presenting(

@@ -11,7 +11,7 @@ type View = 'view' | 'pure'
 export type ChainView = {
   /** The node's result. Throws when the round trip fails or the node refuses. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** The same for a result that must be a number. */
+  /** The node's result, which must be a number. Throws as `ask` does. */
   quantity(method: string, params: readonly unknown[]): Promise<bigint>
   /** The code at an address, read once; `0x` where there is none. */
   code(address: Address): Promise<Hex>

@@ -12,7 +12,7 @@ export type Issuance = ReturnType<typeof createIssuance>
 export type PauseMemory = {
   /** The pause in force. */
   now(): Promise<Pause | undefined>
-  /** The same as it was a moment ago. */
+  /** The pause that was in force a moment ago. */
   recent(): Promise<Pause | undefined>
   set(pause: Pause | undefined): Promise<void>
 }
@@ -31,7 +31,7 @@ export function createIssuance({ report, memory }: { report: Report; memory: Pau
       await memory.set(undefined)
       if (wasPaused) report({ event: 'issuance.resumed' })
     },
-    /** The same way to issue, closed while paused. */
+    /** Issues as `issue` does, unless paused. */
     gate:
       (issue: IssueChallenge): IssueChallenge =>
       async (...asked) => {

@@ -51,7 +51,7 @@ export function rankOf(terms: ShareTerms, held: Holdings, key: string, free: num
 export const commonOf = (terms: ShareTerms, held: Holdings, free: number): number =>
   Math.max(0, free - keptFrom(terms, held, undefined, free))
 
-/** The same while all are free. */
+/** How many are unreserved while all are free. */
 export const commonMaxOf = (terms: ShareTerms): number =>
   commonOf(terms, { of: () => 0, all: 0 }, terms.capacity)
 

@@ -39,7 +39,7 @@ const crcOf = (covered: string | Uint8Array): string =>
 /** A line with its newline. The checksum covers every byte before it. */
 export const writeLine = (seq: number, at: UnixSeconds, content: object) => lineOf(seq, at, encode(content))
 
-/** The same for content that is JSON already. */
+/** A line of content that is JSON already. */
 export function lineOf(
   seq: number,
   at: UnixSeconds,

@@ -70,7 +70,7 @@ export async function moveToDatabase(deps: MoveDeps): Moved {
   }
 }
 
-/** The same way back. */
+/** Moves a ledger from the server back to files. */
 export async function moveToFiles(deps: MoveDeps): Moved {
   const { database, say } = deps
   const lock = await lockJournal(deps.journal)

@@ -171,7 +171,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
       return value
     },
 
-    /** The same without a question, if the ledger is the remembered one. Undefined when it is not: then nothing happened. */
+    /** Works without a question, if the ledger is the remembered one. Undefined when it is not: then nothing happened. */
     async inRemembered<T>(
       place: LedgerPlace,
       fences: readonly Fence[],

@@ -112,8 +112,9 @@ function unchanged(
 const divisionByZero = '22012'
 
 /**
- * The same for a step that needs to read nothing of what may have changed since we wrote last: all of it is one message, and
- * one answer. `stale` when somebody else wrote since, or has taken over a lease: then nothing happened.
+ * Runs a step that needs to read nothing of what may have changed since we wrote last, in a transaction of the ledger: all
+ * of it is one message, and one answer. `stale` when somebody else wrote since, or has taken over a lease: then nothing
+ * happened.
  */
 export const inRememberedLedger = <T>(
   client: Pick<Client, 'write' | 'migrations'>,
