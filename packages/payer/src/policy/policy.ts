@@ -1,4 +1,7 @@
-/** The limits that an operator sets. Sellers and agents cannot change them. */
+/**
+ * The limits that an operator sets. Sellers and agents cannot change them. Caps are judged in `offer-rules.ts`, of one payment,
+ * and in `state/capped-totals.ts`, of several.
+ */
 import type { Address, BaseUnits, Network } from '@svc-zerc20/protocol'
 import { type HostRule, narrowHosts } from './hosts.js'
 
