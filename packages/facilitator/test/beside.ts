@@ -1,10 +1,10 @@
 /** A second facilitator on the network of a test, with a configuration that differs from the first one's. */
 import { readFileSync } from 'node:fs'
+import type { Clock } from '@svc-zerc20/protocol'
 // The built files, because worker threads can only load those.
 import { type Config, parseConfig } from '../dist/config/config.js'
 import type { Environment } from '../dist/config/secrets/environment.js'
 import { readSecrets } from '../dist/config/secrets/secrets.js'
-import type { Clock } from '../dist/payment/ports.js'
 import { startFacilitator } from '../dist/start/start.js'
 
 export function startBeside(

@@ -1,9 +1,8 @@
 /** A ledger of finalized payments with fees, that can be restarted, also from an old copy. */
 import { join } from 'node:path'
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, Clock } from '@svc-zerc20/protocol'
 import { onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
-import type { Clock } from '../src/payment/ports.js'
 import type { Challenge } from '../src/payment/records.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, seconds, units } from './challenges.js'
 import { temporaryFolder } from './folder.js'

@@ -1,5 +1,5 @@
 /** A ledger without a journal, as `settlement.journal = "none"` gives it. */
-import type { Clock } from '../src/payment/ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { StepSettings } from '../src/store/steps/step-context.js'
 import { createMemoryStore } from './store.js'
 

@@ -1,10 +1,10 @@
 /** A store for tests: in memory, beside a journal, or on PostgreSQL in that project, with the clock of the test. */
+import type { Clock } from '@svc-zerc20/protocol'
 import { inject, onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import '../../../test/support/postgres-project.js'
 import { runStatements } from '../../../test/support/postgres-server.js'
 import { createStoreHistory } from '../src/history/answers.js'
-import type { Clock } from '../src/payment/ports.js'
 import { createIssuedStore } from '../src/store/adapters/issued.js'
 import { createStoreLedger } from '../src/store/adapters/ledger.js'
 import { createStoreBooks } from '../src/store/adapters/operator-questions.js'

@@ -1,9 +1,9 @@
 /** One-time burn addresses: mined ahead in threads of their own, handed out once. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
-import type { Clock } from '../payment/ports.js'
 import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { createAddressMiner } from './miner.js'

@@ -7,9 +7,8 @@
  * its answer never comes.
  */
 import { type JsonRpc, latestCall, quantityOf, readTimedBlock } from '@svc-zerc20/evm'
-import { type Address, inTime, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, inTime, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
-import type { Clock } from '../payment/ports.js'
 
 export type ChainView =
   | {

@@ -6,12 +6,11 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callerKey } from '@svc-zerc20/daemon'
-import { accept, type Result } from '@svc-zerc20/protocol'
+import { accept, type Clock, type Result } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import { limits } from '../config/limits.js'
 import type { ParticipantRole } from '../config/secrets/history.js'
 import { sellerIn } from '../config/settings.js'
-import type { Clock } from '../payment/ports.js'
 import type { Payment } from '../payment/records.js'
 import type { SharedCounts } from '../store/adapters/shared-ports.js'
 import type { Log } from '../telemetry/events.js'

@@ -8,8 +8,7 @@
  * Payments under way come first: a settle may wait longest, then a verify. A new challenge leads to both, so it is made only
  * while both lines are short. It has no line of its own, because addresses and open challenges are limited already.
  */
-import { accept, type Result, reject } from '@svc-zerc20/protocol'
-import type { Clock } from '../payment/ports.js'
+import { accept, type Clock, type Result, reject } from '@svc-zerc20/protocol'
 import type { Refusal } from './problem.js'
 
 type LineKind = 'settle' | 'verify'

@@ -2,8 +2,7 @@
  * Requests a minute for each key, in fixed windows. Memory is bounded: the oldest keys are forgotten first. Where daemons
  * share a database, a rate holds for what all of them count together.
  */
-import { createBoundedMap, reject } from '@svc-zerc20/protocol'
-import type { Clock } from '../payment/ports.js'
+import { type Clock, createBoundedMap, reject } from '@svc-zerc20/protocol'
 import type { Counted, SharedCounts } from '../store/adapters/shared-ports.js'
 import type { Refusal } from './problem.js'
 

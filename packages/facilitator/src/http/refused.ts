@@ -3,8 +3,7 @@
  * Of strangers, only the latest few of each path and reason have a line of their own, and those before them share one: a
  * flood from many addresses hides neither a seller nor another reason.
  */
-import { type ReasonCode, reasons } from '@svc-zerc20/protocol'
-import type { Clock } from '../payment/ports.js'
+import { type Clock, type ReasonCode, reasons } from '@svc-zerc20/protocol'
 
 export type Refused = {
   /** Name of a seller, the address of a caller without a token, or `others`. */

@@ -1,7 +1,6 @@
 /** What each hour brought. Days that are over do not change, so they are added up once. */
-import { createBoundedMap } from '@svc-zerc20/protocol'
+import { type Clock, createBoundedMap } from '@svc-zerc20/protocol'
 import type { Books, HourFigures } from './books.js'
-import type { Clock } from './ports.js'
 
 const daySeconds = 86_400
 

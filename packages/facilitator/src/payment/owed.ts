@@ -1,7 +1,6 @@
 /** Money that was burned and is not the provider's yet: the first thing an operator wants to know. */
-import type { BaseUnits, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { BaseUnits, ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
-import type { Clock } from './ports.js'
 import type { Wait, WaitReason } from './waits.js'
 
 export type Owed = {

@@ -24,8 +24,6 @@ import type {
   ShallowBurns,
 } from './records.js'
 
-export type { Clock } from '@svc-zerc20/protocol'
-
 /** The token, the chain and the treasury that this facilitator serves; fixed for its lifetime. */
 export type Deployment = {
   readonly chainId: number

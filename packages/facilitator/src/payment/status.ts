@@ -2,10 +2,9 @@
  * The status that a holder of the challenge nonce may know: never the mint, never the recipient, and never that
  * there is a mint. The answer of an accepted payment stays the same, byte for byte, when it is finalized.
  */
-import type { ChallengeNonce, FacilitatorApi } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Clock, FacilitatorApi } from '@svc-zerc20/protocol'
 import type { Ledger } from './ledger-port.js'
 import { burnPhaseAt } from './lifecycle.js'
-import type { Clock } from './ports.js'
 
 export type Status = (nonce: ChallengeNonce) => Promise<FacilitatorApi.PaymentStatus | undefined>
 

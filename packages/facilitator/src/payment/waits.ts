@@ -2,8 +2,7 @@
  * Why payments that are not minted yet wait, and since when. The operator needs this: the provider is not
  * paid meanwhile.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Clock } from './ports.js'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 
 export const waitReasons = {
   delayed: 'held back for a random time, finalize.delay_max_ms',

@@ -1,12 +1,11 @@
 /** Fees on their way to the facilitator, wired: sweeps with the treasury's key, and distributions of the splitter. */
 import { type JsonRpc, quantityOf } from '@svc-zerc20/evm'
-import { inTime } from '@svc-zerc20/protocol'
+import { type Clock, inTime } from '@svc-zerc20/protocol'
 import { toHex } from 'viem/utils'
 import { limits } from '../config/limits.js'
 import { sendingAccountOf } from '../config/secrets/sending-account.js'
 import { sweepPaceOf } from '../config/settings.js'
 import { type Loop, startLoop } from '../payment/loop.js'
-import type { Clock } from '../payment/ports.js'
 import type { FeeControl } from '../payment/sweep/control.js'
 import type { SweepTerms } from '../payment/sweep/plan.js'
 import { createSentBefore } from '../payment/sweep/sent-before.js'

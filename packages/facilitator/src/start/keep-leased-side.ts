@@ -2,10 +2,9 @@
  * Keeps the leased side of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
  * it down: it is made again with what is held. One without a lease proves for others, and tells how things stand.
  */
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import { type Loop, startLoop } from '../payment/loop.js'
-import type { Clock } from '../payment/ports.js'
 import { type Lease, type Leases, sendLease } from '../store/lease.js'
 import type { Log } from '../telemetry/events.js'
 import type { HeldLeases, LeasedSide } from './leased-side.js'

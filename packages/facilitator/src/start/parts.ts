@@ -1,8 +1,8 @@
 /** The parts that the others are wired to. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import type { Profile } from '../config/settings.js'
-import type { Clock } from '../payment/ports.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ChainSide, Senders } from './chain-side.js'
 import type { Storage } from './storage.js'

@@ -1,7 +1,7 @@
 /** The ledger of this configuration, opened, with a word about what its journal held, and the history of its payments. */
 import { createHmac } from 'node:crypto'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
-import type { Address, ChallengeNonce, Secret } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protocol'
 import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
@@ -10,7 +10,6 @@ import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
 import type { HistoryBooks } from '../history/questions.js'
-import type { Clock } from '../payment/ports.js'
 import { type OpenLedger, openLedger } from '../store/open.js'
 import type { Log } from '../telemetry/events.js'
 

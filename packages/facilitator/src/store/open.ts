@@ -1,12 +1,11 @@
 /** Opens the ledger: on PostgreSQL, beside a journal file under its lock, or in memory alone. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { AddressStore } from '../addresses/stock.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import type { Books } from '../payment/books.js'
 import type { PauseMemory } from '../payment/issue/issuance.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
-import type { Clock } from '../payment/ports.js'
 import { systemRandom } from '../system.js'
 import { createFleet, type Fleet } from './adapters/fleet.js'
 import { createIssuedStore } from './adapters/issued.js'

@@ -1,6 +1,5 @@
 /** The latest events of payments, for an operator who investigates one. In memory only; the log has all events. */
-import { createBoundedMap } from '@svc-zerc20/protocol'
-import type { Clock } from '../payment/ports.js'
+import { type Clock, createBoundedMap } from '@svc-zerc20/protocol'
 import type { LogEvent } from './events.js'
 
 export type TimelineEntry = {

@@ -1,6 +1,6 @@
 /** Gas costs of the relayer's transactions since the start, by purpose, and in the last 24 hours. */
 
-import type { Clock } from '../payment/ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Purpose } from '../payment/records.js'
 import type { LogEvent } from './events.js'
 import type { Metrics } from './metrics.js'

@@ -2,7 +2,7 @@
  * Writes a repeated failure once in full, and then one line with a count for each kind and window. So a node that fails
  * half of its calls cannot fill the disk with stack traces.
  */
-import type { Clock } from '../payment/ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { LogWriter, WrittenEvent } from './events.js'
 
 export type SummedLog = ReturnType<typeof createSummedLog>

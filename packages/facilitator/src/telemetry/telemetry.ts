@@ -1,8 +1,8 @@
 /** Sends each event to the log, the metrics, the recent events and the gas costs. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Clock } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import { version } from '../package.js'
-import type { Clock } from '../payment/ports.js'
 import type { LogEvent, LogWriter } from './events.js'
 import { createMetrics, type Metrics, type Sample } from './metrics.js'
 import { createRecentEvents } from './recent.js'

@@ -1,5 +1,6 @@
+import type { Clock } from '@svc-zerc20/protocol'
+
 /** Virtual time: events in the order of their times. Nothing happens between two events, and no real time is waited for. */
-import type { Clock } from '../../src/payment/ports.js'
 
 type Event = { readonly atMs: number; readonly number: number; run: (() => void) | undefined }
 

@@ -2,7 +2,7 @@
  * Takes found transfers to their end. Presented ones are accepted. The largest of the others is recorded and
  * minted. Money that one proof cannot bring is kept and shown.
  */
-import { type Address, unreachable } from '@svc-zerc20/protocol'
+import { type Address, type Clock, unreachable } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Books } from '../../payment/books.js'
 import { isOnChain, type OnChainDeps, recordFound } from '../../payment/found/found-burn.js'
@@ -15,7 +15,6 @@ import {
   type TransfersVerdict,
 } from '../../payment/found/judge-transfers.js'
 import type { Ledger } from '../../payment/ledger-port.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import { acceptedEvent, type Report } from '../../payment/report.js'
 import { replaceClaimed } from '../../payment/settle/replace-claimed.js'

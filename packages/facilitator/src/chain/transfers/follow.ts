@@ -3,10 +3,9 @@
  * for. The indices of the logs must be contiguous, and where the hash chain before them is known they must lead to the
  * token's own: a node can leave nothing out.
  */
-import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
 import type { Ledger } from '../../payment/ledger-port.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Cursor, createCursor } from './cursor.js'

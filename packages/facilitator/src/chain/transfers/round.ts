@@ -1,7 +1,6 @@
 /** Rounds over the token's transfers: follow, account for what was found, forget, count. */
-import { backOffMs } from '@svc-zerc20/protocol'
+import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../../payment/loop.js'
-import type { Clock } from '../../payment/ports.js'
 import type { AccountForTransfers } from './account-for.js'
 import type { Follow } from './follow.js'
 import type { IssuedStore } from './issued-store.js'

@@ -1,7 +1,7 @@
 /** Money at issued addresses that single proofs do not bring, for the operator. */
+import type { Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import { countedOf, type StuckAddress, unmintedOf } from '../../payment/found/judge-transfers.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
 import type { IssuedStore } from './issued-store.js'
 

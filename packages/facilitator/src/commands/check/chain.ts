@@ -1,10 +1,9 @@
 /** Checks the node, its chain, the clock and the balances of our accounts in one round trip. */
 import { quantityOf } from '@svc-zerc20/evm'
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
 import { type Finding, fail, format, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
-import type { Clock } from '../../payment/ports.js'
 import type { ChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
 import { type KeyAddresses, probeFee } from './fee.js'

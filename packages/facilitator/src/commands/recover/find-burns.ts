@@ -3,12 +3,17 @@
  * Everything else is the daemon's: it follows the transfers to every address on record, and mints.
  */
 
-import { type Address, type ChallengeNonce, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  type Clock,
+  type UnixSeconds,
+  unixSeconds,
+} from '@svc-zerc20/protocol'
 import type { DeriveAddress } from '../../addresses/address-maker.js'
 import type { RereadBurn } from '../../payment/finalize/ports.js'
 import { recordFound } from '../../payment/found/found-burn.js'
 import type { Ledger } from '../../payment/ledger-port.js'
-import type { Clock } from '../../payment/ports.js'
 import type { AddressEpoch, Burn, Challenge } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import { type BurnSearch, type ExecutedBurn, inParts } from './burn-search.js'

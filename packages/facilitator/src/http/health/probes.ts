@@ -1,11 +1,11 @@
 /** The parts that readiness looks at, in the order in which it names them. */
-import { inTime } from '@svc-zerc20/protocol'
+import { type Clock, inTime } from '@svc-zerc20/protocol'
 import type { AddressPool } from '../../addresses/pool.js'
 import type { ChainProbe } from '../../chain/probe.js'
 import type { Config } from '../../config/config.js'
 import { limits } from '../../config/limits.js'
 import type { Profile } from '../../config/settings.js'
-import type { Clock, Deployment } from '../../payment/ports.js'
+import type { Deployment } from '../../payment/ports.js'
 import type { OpenLedger } from '../../store/open.js'
 import type { ClockWatch } from './clock-watch.js'
 import type { DiskSpace } from './disk-space.js'

@@ -1,5 +1,12 @@
 /** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
-import { type Address, accept, type ChallengeNonce, type Result, type TokenLabel } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  accept,
+  type ChallengeNonce,
+  type Clock,
+  type Result,
+  type TokenLabel,
+} from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { HistorySettings } from '../../config/secrets/history.js'
 import type { Participant, Tokens } from '../../history/identity/tokens.js'
@@ -7,7 +14,6 @@ import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import type { HistoryBooks } from '../../history/questions.js'
 import { type Sight, sightOf } from '../../history/scopes.js'
 import type { Statements } from '../../history/statements/statements.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Admission } from '../admission.js'
 import type { Refusal } from '../problem.js'
 import { routesOf } from '../route.js'

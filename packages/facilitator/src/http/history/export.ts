@@ -3,11 +3,10 @@
  * the history is. It holds a snapshot, so its number and time are bounded.
  */
 import { Readable } from 'node:stream'
-import { Network, reject, toChecksum, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
+import { type Clock, Network, reject, toChecksum, type UnixSeconds, unixSeconds } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { HistoryPayment } from '../../history/payment.js'
 import { boundsOf, type SeenPayment, type Sight, seenBy } from '../../history/scopes.js'
-import type { Clock } from '../../payment/ports.js'
 import { toJson } from '../server.js'
 import { guardedRoute, type HistoryApiDeps } from './door.js'
 import { filterOf } from './payments.js'

@@ -1,6 +1,5 @@
 /** What is remembered of an epoch while it has payments to mint. A restart forgets it, which costs time and no money. */
-import { backOffMs } from '@svc-zerc20/protocol'
-import type { Clock } from '../ports.js'
+import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
 import type { BatchCount, BatchPace, BatchPorts } from './ports.js'
 

@@ -3,7 +3,7 @@
  * too. Our account's count says how far the epoch was looked at. A count that equals the sum of our records says that
  * nothing was left out. So a round can be repeated, or cut off anywhere.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
 import type { ProvedRoot } from '../finalize/ports.js'
 import type { Progress } from '../finalize/progress.js'
@@ -11,7 +11,7 @@ import type { RecordMints } from '../finalize/record.js'
 import type { ReorgedBurns } from '../finalize/reorged-burns.js'
 import type { MintStep, Round } from '../finalize/round.js'
 import type { SendMints } from '../finalize/send.js'
-import type { Clock, Minter } from '../ports.js'
+import type { Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import { type Epoch, type EpochLeaf, type EpochPayments, epochKey, groupByEpoch } from './epoch.js'

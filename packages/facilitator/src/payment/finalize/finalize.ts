@@ -5,12 +5,12 @@
  * cannot take it back, whoever sent the mint. A round can therefore be repeated, or cut off anywhere, and
  * nothing is minted twice.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
 import type { BatchPorts } from '../epochs/ports.js'
 import { createEpochTallies, type EpochTallies } from '../epochs/tally.js'
 import type { Ledger } from '../ledger-port.js'
-import type { Clock, Minter } from '../ports.js'
+import type { Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import type { Wait } from '../waits.js'

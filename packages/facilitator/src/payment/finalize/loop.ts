@@ -1,7 +1,6 @@
 /** Runs rounds of finalization: one a period, soon again while there is work, later and later while all of it fails. */
-import { backOffMs } from '@svc-zerc20/protocol'
+import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../loop.js'
-import type { Clock } from '../ports.js'
 import type { Report } from '../report.js'
 import type { Finalize } from './finalize.js'
 import { count } from './round.js'

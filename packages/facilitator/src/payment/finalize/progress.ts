@@ -2,8 +2,7 @@
  * How far each payment is on its way to a mint: which ones are due, why others wait, and which ones are
  * minted.
  */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Clock } from '../ports.js'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import { createWaits, type WaitReason, waitReasons } from '../waits.js'

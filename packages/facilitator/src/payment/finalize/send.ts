@@ -1,7 +1,8 @@
 /** Proves payments under a root and sends their mints; takes up mints that an earlier run signed. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Batch, BatchPorts } from '../epochs/ports.js'
 import type { Ledger } from '../ledger-port.js'
-import type { Clock, MintCall, Minter, MintOutcome } from '../ports.js'
+import type { MintCall, Minter, MintOutcome } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import type { MintVerifier, ProvedRoot, ProveMint } from './ports.js'

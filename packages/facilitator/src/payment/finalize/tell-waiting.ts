@@ -1,5 +1,5 @@
 /** Tells the operator that payments wait for the verifier: for a root that covers them, or for the end of a pause. */
-import type { Clock } from '../ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Report } from '../report.js'
 import type { WaitReason, Waits } from '../waits.js'
 import type { ProvedRoot } from './ports.js'

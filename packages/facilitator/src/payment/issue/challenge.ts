@@ -2,6 +2,7 @@
 import {
   accept,
   type BaseUnits,
+  type Clock,
   type FacilitatorApi,
   type Result,
   reject,
@@ -11,7 +12,7 @@ import {
   unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
-import type { AddressSource, Asker, Chain, Clock, Deployment, Tickets } from '../ports.js'
+import type { AddressSource, Asker, Chain, Deployment, Tickets } from '../ports.js'
 import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
 import { type Quote, type QuoteTerms, quote } from './fee.js'

@@ -4,6 +4,7 @@
  */
 import {
   accept,
+  type Clock,
   type FacilitatorApi,
   Payload,
   type Rejection,
@@ -12,7 +13,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Ledger, PayerRecord } from '../ledger-port.js'
 import { phaseAt } from '../lifecycle.js'
-import type { Chain, Clock, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
+import type { Chain, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
 import type { Burn, Challenge, OpenClaim, PayerMeans, Payment } from '../records.js'
 import {
   judgePermit,

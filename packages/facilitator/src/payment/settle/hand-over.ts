@@ -1,8 +1,7 @@
 /** Takes up permits that were claimed at daemons which do not send. */
-import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import { type Loop, startLoop } from '../loop.js'
-import type { Clock } from '../ports.js'
 import type { UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'

@@ -2,8 +2,7 @@
  * Payers whose relayed burns failed on chain. Each failure cost the relayer gas, and only its payer can make
  * a burn fail that was good when it was sent. The payer's next burn therefore waits, twice as long each time.
  */
-import { type Address, backOffMs, createBoundedMap } from '@svc-zerc20/protocol'
-import type { Clock } from '../ports.js'
+import { type Address, backOffMs, type Clock, createBoundedMap } from '@svc-zerc20/protocol'
 
 /**
  * Facilitators that relay with the same key share these waits, so that a payer cannot go from one to the

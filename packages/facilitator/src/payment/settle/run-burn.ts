@@ -1,8 +1,8 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
-import { backOffMs, type Rejection, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { backOffMs, type Clock, type Rejection, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import { demote } from '../demote.js'
 import type { Hold, Ledger } from '../ledger-port.js'
-import type { Burner, BurnOutcome, Clock } from '../ports.js'
+import type { Burner, BurnOutcome } from '../ports.js'
 import type { Burn, Challenge, ClaimedPermit, Released } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'

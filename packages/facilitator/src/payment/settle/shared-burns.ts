@@ -2,9 +2,8 @@
  * Burns as a settle sees them, wherever they are under way. The daemon that sends has them at hand. Any other leaves its
  * claims to that one, and waits until the ledger tells how they ended.
  */
-import { type ChallengeNonce, inTime, type Rejection, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, type Clock, inTime, type Rejection, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
-import type { Clock } from '../ports.js'
 import type { Payment } from '../records.js'
 import type { Burns } from './burns.js'
 import type { BurnEnd } from './run-burn.js'

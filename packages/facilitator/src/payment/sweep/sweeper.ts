@@ -2,8 +2,7 @@
  * Sweeps the facilitator's fees from the treasury to their recipients, one sweep after the other. A transfer of tokens has no
  * replay protection but its txNonce, so that the next sweep must know how the last one ended.
  */
-import { backOffMs, type TxHash } from '@svc-zerc20/protocol'
-import type { Clock } from '../ports.js'
+import { backOffMs, type Clock, type TxHash } from '@svc-zerc20/protocol'
 import type { OpenSweep, Sweep } from '../records.js'
 import type { Report } from '../report.js'
 import {

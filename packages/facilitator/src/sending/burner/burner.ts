@@ -1,10 +1,10 @@
 /** Relays permit burns: those that arrive together share one transaction, and each succeeds or fails alone. */
-import { type Address, reject } from '@svc-zerc20/protocol'
+import { type Address, type Clock, reject } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
 import { createCoalescer } from '../../chain/coalesce.js'
 import { limits } from '../../config/limits.js'
 import type { Ledger } from '../../payment/ledger-port.js'
-import type { Burner, BurnOutcome, Clock } from '../../payment/ports.js'
+import type { Burner, BurnOutcome } from '../../payment/ports.js'
 import type { ClaimedPermit, SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { CallOwner, RelayEnd, Relayer, Reorg } from '../relayer/relayer.js'

@@ -1,10 +1,17 @@
 /** What became of burns: told by the receipt of their batch, or by the replay ledger on chain. The node is asked until it answers. */
 import type { Receipt } from '@svc-zerc20/evm'
-import { type Address, type ChallengeNonce, type Rejection, reject, SvcError } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  type Clock,
+  type Rejection,
+  reject,
+  SvcError,
+} from '@svc-zerc20/protocol'
 import { burnsIn, verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
 import { limits } from '../../config/limits.js'
-import type { BurnOutcome, Clock } from '../../payment/ports.js'
+import type { BurnOutcome } from '../../payment/ports.js'
 import type { ClaimedPermit } from '../../payment/records.js'
 import { toRejection } from './call.js'
 

@@ -4,11 +4,17 @@
  */
 import { feeSplitterAbi } from '@svc-zerc20/contracts'
 import type { JsonRpc } from '@svc-zerc20/evm'
-import { type Address, type BaseUnits, backOffMs, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type BaseUnits,
+  backOffMs,
+  type Clock,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem/utils'
 import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
-import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { SplitterView } from '../../payment/sweep/control.js'

@@ -4,12 +4,11 @@
  */
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type JsonRpc, quantityOf, readHead } from '@svc-zerc20/evm'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { encodeFunctionData, toHex } from 'viem/utils'
 import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
-import type { Clock } from '../../payment/ports.js'
 import type { OpenSweep, SignedTransaction, Sweep } from '../../payment/records.js'
 import type { FeeLedger, SweepOutcome, SweepSender } from '../../payment/sweep/ports.js'
 import type { RelayEnd, Relayer } from '../relayer/relayer.js'

@@ -1,9 +1,8 @@
 /** Signs transactions of one key and hands them to the node; the node's answer is kept in the slot. */
 import { type GasPrice, type JsonRpc, judgeRefusal, signTransaction } from '@svc-zerc20/evm'
 import { keccak256 } from '@svc-zerc20/kernel'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
-import type { Clock } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'

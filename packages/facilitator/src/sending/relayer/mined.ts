@@ -3,8 +3,7 @@
  * their signed forms, so that the same bytes can be sent again.
  */
 import type { Receipt } from '@svc-zerc20/evm'
-import type { TxHash } from '@svc-zerc20/protocol'
-import type { Clock } from '../../payment/ports.js'
+import type { Clock, TxHash } from '@svc-zerc20/protocol'
 import type { Slot } from './slot.js'
 import type { Asked, Head, RelayReader, RelayView } from './view.js'
 

@@ -3,7 +3,7 @@
  * up, and those that a reorg took back are reopened.
  */
 import type { GasPrices } from '@svc-zerc20/evm'
-import type { Clock } from '../../payment/ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Mined } from './mined.js'
 import type { Rhythm } from './rhythm.js'
 import { nextStep, type OpenStep, type RelayEnd, type Slot, type SlotLimits } from './slot.js'

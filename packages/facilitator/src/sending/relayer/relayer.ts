@@ -6,9 +6,8 @@
  * first.
  */
 import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
-import { type Address, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, type Clock, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { createBroadcast } from './broadcast.js'

@@ -2,8 +2,7 @@
  * Moves an unmined transaction on: sends it again, replaces it at a higher gas price, or gives it up. `slot.ts` decides which.
  */
 import type { GasPrices } from '@svc-zerc20/evm'
-import type { Address } from '@svc-zerc20/protocol'
-import type { Clock } from '../../payment/ports.js'
+import type { Address, Clock } from '@svc-zerc20/protocol'
 import type { Log } from '../../telemetry/events.js'
 import type { Broadcast } from './broadcast.js'
 import type { Priority } from './priority.js'

@@ -2,7 +2,7 @@
  * Looks at the chain again and again while there is something to look for: often at first, then less and less, and not while
  * no block can come.
  */
-import type { Clock } from '../../payment/ports.js'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Rhythm } from './rhythm.js'
 
 export type WatchLimits = {

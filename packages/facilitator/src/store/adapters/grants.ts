@@ -1,8 +1,7 @@
 /** Grants: one success for each accepted payment. A caller holds the grant, and uses it once its answer was written. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Grant, Ledger } from '../../payment/ledger-port.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Payment } from '../../payment/records.js'
 import { grantableIn } from '../steps/hold-steps.js'
 import type { Store } from '../store.js'

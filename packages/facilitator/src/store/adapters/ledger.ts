@@ -1,10 +1,9 @@
 /** The ledger of the payment flow on the store. */
 import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Hold, Ledger } from '../../payment/ledger-port.js'
-import type { Clock } from '../../payment/ports.js'
 import type { Accepted, Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { StepResult } from '../group.js'

@@ -1,6 +1,6 @@
 /** The operator's pause of issuance, as the store has it. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Pause, PauseMemory } from '../../payment/issue/issuance.js'
-import type { Clock } from '../../payment/ports.js'
 import { readSetting } from '../rows/rows.js'
 import type { Store } from '../store.js'
 

@@ -1,6 +1,6 @@
 /** The mint schedule in the store: a delay once drawn outlives a restart. */
+import type { Clock } from '@svc-zerc20/protocol'
 import type { MintSchedule } from '../../payment/finalize/ports.js'
-import type { Clock } from '../../payment/ports.js'
 import { first, key, sql } from '../sql.js'
 import type { Store } from '../store.js'
 

@@ -1,9 +1,9 @@
 /** Says how long this machine takes to make addresses ready. Too slow a pool turns payers away. */
+import type { Clock } from '@svc-zerc20/protocol'
 import { deriveBurn, findPowNonce, hexOf } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
 import { type Finding, ok, warn } from '../../../config/finding.js'
 import { limits } from '../../../config/limits.js'
-import type { Clock } from '../../../payment/ports.js'
 
 export function probePool(
   { zerc20 }: Pick<PartialConfig, 'zerc20'>,
