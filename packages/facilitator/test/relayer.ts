@@ -10,7 +10,8 @@ import { openRequestsTo } from '../../../test/support/open-requests.js'
 import { type End, passTime } from '../../../test/support/pass-time.js'
 import { until } from '../../../test/support/until.js'
 import type { SignedTransaction } from '../src/payment/records.js'
-import { createRelayer, type RelayedCall, type RelayerLimits } from '../src/sending/relayer/relayer.js'
+import { createRelayer, type RelayerLimits } from '../src/sending/relayer/relayer.js'
+import type { RelayedCall } from '../src/sending/relayer/slot.js'
 import type { LogEvent } from '../src/telemetry/events.js'
 
 export const limits: RelayerLimits = {

@@ -3,8 +3,9 @@
  * text is read back, from under a checksum or from a transaction, so its fields are not judged again.
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
-import type { FollowedBlock, FoundTransfer } from '../chain/transfers/issued-store.js'
+import type { FollowedBlock } from '../chain/transfers/issued-store.js'
 import type { ProofJob } from '../payment/finalize/proof-jobs.js'
+import type { FoundTransfer } from '../payment/found/judge-transfers.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
 import type { DaemonFigures } from './lease.js'

@@ -12,11 +12,10 @@ import {
 } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
 import type { RereadBurn } from '../../payment/finalize/ports.js'
-import { burnIn } from '../../payment/found/judge-transfers.js'
+import { burnIn, type FoundTransfer } from '../../payment/found/judge-transfers.js'
 import type { Challenge } from '../../payment/records.js'
 import type { FlowEvent } from '../../payment/report.js'
 import { type AccountForDeps, createAccountForTransfers } from './account-for.js'
-import type { FoundTransfer } from './issued-store.js'
 import { createStuckTransfers } from './stuck.js'
 
 const signal = new AbortController().signal

@@ -7,8 +7,6 @@ import type { BatchPorts } from '../../payment/epochs/ports.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
 import type { Challenge, Payment } from '../../payment/records.js'
 
-export type { FoundTransfer }
-
 /** A block that was followed. */
 export type Checkpoint = {
   readonly number: number

@@ -19,7 +19,8 @@ import type { SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { SplitterView } from '../../payment/sweep/control.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
-import type { RelayEnd, Relayer } from '../relayer/relayer.js'
+import type { Relayer } from '../relayer/relayer.js'
+import type { RelayEnd } from '../relayer/slot.js'
 
 export type Splitter = ReturnType<typeof createSplitter>
 

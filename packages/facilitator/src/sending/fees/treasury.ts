@@ -11,7 +11,8 @@ import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
 import type { OpenSweep, SignedTransaction, Sweep } from '../../payment/records.js'
 import type { FeeLedger, SweepOutcome, SweepSender } from '../../payment/sweep/ports.js'
-import type { RelayEnd, Relayer } from '../relayer/relayer.js'
+import type { Relayer } from '../relayer/relayer.js'
+import type { RelayEnd } from '../relayer/slot.js'
 
 export function createTreasurySender(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>

@@ -4,7 +4,7 @@ import { until } from '../../../../../test/support/until.js'
 import { startTestRelayer, useChain } from '../../../test/relayer.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import { createMintSender } from './mint-sender.js'
-import type { RelayedCall } from './relayer.js'
+import type { RelayedCall } from './slot.js'
 
 let chain: Chain
 const { chain: started, onEnd } = useChain()

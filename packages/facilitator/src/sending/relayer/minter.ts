@@ -6,7 +6,7 @@ import type { Ledger } from '../../payment/ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../../payment/ports.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { MintSender } from './mint-sender.js'
-import type { RelayEnd } from './relayer.js'
+import type { RelayEnd } from './slot.js'
 
 export function createMinter(deps: {
   rpc: Pick<JsonRpc, 'batch'>

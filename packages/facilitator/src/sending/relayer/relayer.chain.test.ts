@@ -10,7 +10,7 @@ import {
   startTestRelayer,
   useChain,
 } from '../../../test/relayer.js'
-import type { RelayEnd } from './relayer.js'
+import type { RelayEnd } from './slot.js'
 
 let chain: Chain
 const { chain: started, onEnd } = useChain()

@@ -20,8 +20,6 @@ import { countTransactions, createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
 
-export type { CallOwner, RelayEnd, RelayedCall, Reorg } from './slot.js'
-
 export type Relayer = {
   readonly address: Address
   /** Transactions of the key that are mined. */

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { startLyingNode } from '../../../test/lying-node.js'
 import { limits, type RelayerOptions, startTestRelayer, useChain } from '../../../test/relayer.js'
-import type { RelayEnd, Reorg } from './relayer.js'
+import type { RelayEnd, Reorg } from './slot.js'
 
 let chain: Chain
 const { chain: started, onEnd } = useChain()
