@@ -1,4 +1,4 @@
-/** The built command as a process of its own. */
+/** The built command as its own process. */
 import { fileURLToPath } from 'node:url'
 import { startNode } from '../../../test/support/node-process.js'
 

@@ -1,4 +1,4 @@
-/** The built daemon as a process of its own, from its first line to its end. */
+/** The built daemon as its own process, from its first line to its end. */
 
 import { until } from '../../../test/support/until.js'
 import { type Ended, startCommand } from './command.js'

@@ -1,4 +1,4 @@
-/** Files for the tests of one test file: each gets a folder of its own, and all are gone at the end. */
+/** Files for the tests of one test file: each gets its own folder, and all are gone at the end. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

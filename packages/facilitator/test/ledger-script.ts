@@ -1,4 +1,4 @@
-/** Steps of a ledger as payments make them, in an order of their own and mixed with those of other payments. */
+/** Steps of a ledger as payments make them, in their own order and mixed with those of other payments. */
 import type { Request } from '../src/store/group.js'
 import {
   addressOf,

@@ -37,7 +37,7 @@ export type TestNetwork = Awaited<ReturnType<typeof startNetwork>>
 
 /**
  * With `chain`, that one is used, and `rpcUrl` says how the facilitator reaches it. With `daemon`, the facilitator is
- * a process of its own, whose clock cannot be moved. Unless `waitsForAddress` is false, the first burn address is ready
+ * its own process, whose clock cannot be moved. Unless `waitsForAddress` is false, the first burn address is ready
  * when this resolves. Proofs are of light circuits.
  */
 export async function startNetwork({

@@ -70,7 +70,7 @@ export function useChain(): { chain(): Chain; onEnd(close: () => unknown): void 
   return { chain, onEnd: (close) => void closers.push(close) }
 }
 
-/** A relayer with a key of its own. Each call carries its name as data, so that it is found on chain. */
+/** A relayer with its own key. Each call carries its name as data, so that it is found on chain. */
 export async function startTestRelayer(options: RelayerOptions) {
   const {
     chain,

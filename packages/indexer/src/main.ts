@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `svc-indexer`: one token's indexer as a process of its own. */
+/** `svc-indexer`: one token's indexer as its own process. */
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { closeAll, createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'

@@ -1,6 +1,6 @@
 /**
  * Makes what is shown like what should be shown, and leaves the rest alone: focus, selection, scrolling and open details
- * stay. Elements have no listeners of their own, because those would stay behind: `data-do` names an action of the page.
+ * stay. Elements have no listeners, because those would stay behind: `data-do` names an action of the page.
  */
 export function morph(shown: Element, wanted: Element): void {
   for (const { name } of [...shown.attributes]) {

@@ -21,7 +21,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 const { deployer, payer, relayer } = developmentRoles
 
-/** A chain of its own with all contracts and a payer who has tokens. */
+/** A chain with all contracts and a payer who has tokens. */
 export async function startNetwork() {
   const chain = await startChain()
   const { rpcUrl } = chain

@@ -33,7 +33,7 @@ export function createSvcPay(net: TestNetwork, state: string) {
     return Object.fromEntries(set) as Record<string, string>
   }
 
-  /** The command as a process of its own. */
+  /** The command as its own process. */
   function start(args: readonly string[], more: Variables = {}) {
     const child: ChildProcess = spawn(process.execPath, [main, ...args], {
       cwd: state,

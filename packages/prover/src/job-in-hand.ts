@@ -16,7 +16,7 @@ export function answerJob({ resolve, reject }: Job, answer: Answer): void {
   else resolve(answer.kind === 'proved' ? answer.proof : undefined)
 }
 
-/** The job that a slot is at: one at a time, each with a number of its own and a bound on its time. */
+/** The job that a slot is at: one at a time, each with its own number and a bound on its time. */
 export type JobInHand = {
   /** The number (the `id` of question and answer) by which the process answers. `onLate` is called when the time is up. */
   take(job: Job, onLate: () => void): number

@@ -48,7 +48,7 @@ export const presentationLimits = {
 
 /**
  * Limits for one client. A facilitator gives an unknown seller 20 challenges a minute. One client's limit is lower, so
- * that a single client cannot take all of them. A seller with a token of its own may raise it.
+ * that a single client cannot take all of them. A seller with its own token may raise it.
  */
 export const clientLimits = {
   /** Offers a minute: unpaid requests, and payments that were refused. */

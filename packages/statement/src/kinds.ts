@@ -1,6 +1,6 @@
 /**
  * The kinds of statements, and their claims. Open claims are always told, because the others mean nothing without them.
- * Every other claim is hidden behind a digest of its own, and its holder chooses which of them a verifier sees.
+ * Every other claim is hidden behind its own digest, and its holder chooses which of them a verifier sees.
  */
 import {
   type Form,

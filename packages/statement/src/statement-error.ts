@@ -1,4 +1,4 @@
-/** Why a statement, or what it rests on, is not believed. Every check has a code of its own. */
+/** Why a statement, or what it rests on, is not believed. Every check has its own code. */
 import { CodedError } from '@svc-zerc20/protocol'
 
 /** Code → what is wrong. In the order in which they are looked for, as far as one check depends on another. */

@@ -22,14 +22,14 @@ export type BurnTerms = {
   readonly challengeNonce: Hex
   /**
    * The epoch of an address that is minted in a batch. Addresses of one epoch share the tweak, and so the recipient hash.
-   * Absent for an address with a tweak of its own.
+   * Absent for an address with its own tweak.
    */
   readonly epoch?: LedgerEpoch | undefined
 }
 
 /**
  * An epoch of one ledger. The verifier mints the largest count of a recipient hash, so two ledgers that shared one would
- * lose the smaller sum: each has epochs of its own.
+ * lose the smaller sum: each has its own epochs.
  */
 export type LedgerEpoch = {
   /** The id of the ledger, 16 bytes as hex without 0x. */

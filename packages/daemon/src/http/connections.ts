@@ -17,7 +17,7 @@ export type ConnectionBounds = {
   /** A connection without any traffic for this long is closed. Longer than any answer takes. */
   readonly silentMs: number
   readonly max: number
-  /** Whether a caller has an address of its own. False when all callers come through a proxy. */
+  /** Whether a caller has its own address. False when all callers come through a proxy. */
   readonly areCallersTold: boolean
   /** Connections beyond these bounds whose request is read, to be told so, and the time for its head. */
   readonly turnedAwayMax: number

@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** A client of any node. It signs with one key of its own, so the node needs no keys. */
+/** A client of any node. It signs with its own key, so the node needs no keys. */
 export type ChainClient = {
   read: PublicClient<Transport>
   wallet: WalletClient<Transport, undefined, Account>

@@ -114,7 +114,7 @@ function settings(verifier: Address, verifiers: NeededVerifiers): Step[] {
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'setVerifiers',
-        // Batches of withdrawals have a slot of their own, with another shape of proof.
+        // Batches of withdrawals have their own slot, with another shape of proof.
         args: [
           verifiers['root-64'],
           zeroAddress,

@@ -37,13 +37,13 @@ export async function startFacilitatorPart(options: {
   daemons: Daemons
   onClose: (closer: () => Promise<void>) => void
   inProcess?: InProcess
-  /** Whether mints come from a key of their own. */
+  /** Whether mints come from their own key. */
   minterKey: boolean
   /** Present when batch proofs are made by a decider. */
   deciderToken?: string
   /** Further variables. */
   environment?: Readonly<Record<string, string>>
-  /** Starts two daemons that share a ledger, behind one door. The second one has these variables of its own. */
+  /** Starts two daemons that share a ledger, behind one door. The second one has these variables beside the others. */
   pair?: { readonly door: FrontDoor; readonly secondEnv: Readonly<Record<string, string>> }
   signal?: AbortSignal
 }): Promise<FacilitatorPart> {

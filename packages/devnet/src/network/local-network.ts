@@ -52,13 +52,13 @@ export type LocalNetworkOptions = {
   powBits?: number
   /** With finalization: payments are minted in batches. Their keys take half a minute more the first time. */
   batch?: boolean
-  /** With finalization: a decider in a process of its own makes the batch proofs. */
+  /** With finalization: a decider in its own process makes the batch proofs. */
   decider?: boolean
-  /** Mints come from a key of their own instead of the relayer's. */
+  /** Mints come from their own key instead of the relayer's. */
   minterKey?: boolean
   /** The facilitator keeps a payment history of the development payer and provider. */
   history?: boolean
-  /** Two daemons serve as the facilitator, on one database: the one at this address, or one on a server of their own. */
+  /** Two daemons serve as the facilitator, on one database: the one at this address, or one on their own server. */
   postgres?: boolean | string
   /** The facilitator takes a fee of 2.5 %; none by default. */
   fee?: FeeMode
@@ -254,7 +254,7 @@ async function openPair(
   return {
     door,
     tables: { storage: { url: database }, settlement: { journal: 'none' }, history: { url: door.url } },
-    // Each daemon writes a file of its own.
+    // Each daemon writes its own file.
     secondEnv: options.history
       ? { PAYMENT_HISTORY_PATH: openPath(directory, 'history-2.jsonl', options) }
       : {},

@@ -33,7 +33,7 @@ const commandOf = (name: 'facilitator' | 'indexer'): string => {
 
 export const facilitatorCommand = commandOf('facilitator')
 
-/** The real daemon as a process of its own. */
+/** The real daemon as its own process. */
 export function startFacilitatorDaemon(options: {
   configFile: string
   env: FacilitatorEnv
@@ -52,7 +52,7 @@ export function startFacilitatorDaemon(options: {
   })
 }
 
-/** The decider as a process of its own. */
+/** The decider as its own process. */
 export function startDecider(options: {
   artifacts: string
   token: string
@@ -82,7 +82,7 @@ export async function startFacilitatorHere(
   return startFacilitator({ config, secrets, ...options })
 }
 
-/** The indexer as a process of its own, proving roots with the development keys. */
+/** The indexer as its own process, proving roots with the development keys. */
 export function startIndexer(options: {
   rpcUrl: string
   deployment: Deployment

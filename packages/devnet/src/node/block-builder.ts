@@ -25,7 +25,7 @@ export type BlockBuilder = Pick<Waiting, 'send' | 'sendAgain'> & {
   dropPending(hashes?: readonly Hex[]): Promise<Hex[]>
   /** The blocks a reorg can still undo, oldest first. */
   recent(): readonly Block[]
-  /** Follows the engine after it was reverted to the given height, onto a branch of its own. */
+  /** Follows the engine after it was reverted to the given height, onto its own branch. */
   follow(height: number): Promise<void>
   height(): number
 }

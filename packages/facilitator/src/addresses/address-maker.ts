@@ -32,7 +32,7 @@ type PuzzleDeps = {
   readonly terms: AddressTerms
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: { now(): number }
-  /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
+  /** The epoch of a new address. Absent when every address is minted by its own proof. */
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** One-time burn addresses: mined ahead in threads of their own, handed out once. */
+/** One-time burn addresses: mined ahead in their own threads, handed out once. */
 import type { Clock } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'

@@ -5,7 +5,7 @@
 import type { Config } from '../config/config.js'
 import type { AddressEpoch } from '../payment/records.js'
 
-/** The epoch of an address that is made at a time; undefined while every payment is minted by a proof of its own. */
+/** The epoch of an address that is made at a time; undefined while every payment is minted by its own proof. */
 export function epochsOf(
   { finalize }: Config,
   ledger: string,

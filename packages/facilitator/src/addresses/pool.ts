@@ -29,7 +29,7 @@ export type AddressPoolDeps = AddressTerms & {
   readonly miner: Pick<AddressMiner, 'threads' | 'mine'>
   readonly random: { bytes(length: number): Uint8Array }
   readonly clock: Sleeper & { now(): number }
-  /** The epoch of a new address. Absent when every address is minted by a proof of its own. */
+  /** The epoch of a new address. Absent when every address is minted by its own proof. */
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
   /** Addresses to keep ready. */
   readonly targetSize: number

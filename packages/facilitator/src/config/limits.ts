@@ -20,7 +20,7 @@ export const limits = {
   silentConnectionMs: 60_000,
   /**
    * Connections of all callers, of which one address may have a fifth: a busy shop settles hundreds of payments a second,
-   * and each waits on a connection of its own for some seconds.
+   * and each waits on its own connection for some seconds.
    */
   connectionsMax: 8_192,
   /** Connections beyond these that are read, to be told so, and the time for the head of their request. */
@@ -111,7 +111,7 @@ export const limits = {
   sharedCountMs: 250,
   /** Presentations of one challenge by one caller a minute. A resource server that tries everything again sends eleven. */
   presentedPerMin: 12,
-  /** A seller with a token but no rates of its own gets the rates of a stranger times this. */
+  /** A seller with a token and no configured rates gets the rates of a stranger times this. */
   sellerRateTimes: 10,
   /** Share reserved for a seller that configures none, and the most for all such sellers together. */
   reservedUnsetPercent: 10,

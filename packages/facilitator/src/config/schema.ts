@@ -14,7 +14,7 @@ import {
 } from '@svc-zerc20/protocol'
 import * as z from 'zod'
 
-/** A value that has a parser of its own. `description` completes the sentence "must be …", here and everywhere. */
+/** A value that has its own parser. `description` completes the sentence "must be …", here and everywhere. */
 export const parsedBy = <T>(
   description: string,
   parse: (given: unknown) => T | undefined,

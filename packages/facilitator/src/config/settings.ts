@@ -89,7 +89,7 @@ export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, numb
 }
 
 /**
- * A seller's requests a minute. A seller serves many payers, so without rates of its own it gets a multiple of a
+ * A seller's requests a minute. A seller serves many payers, so without its own rates it gets a multiple of a
  * stranger's rates. A rate that is off for strangers is off for sellers too.
  */
 export const sellerRatesOf = (

@@ -52,7 +52,7 @@ export async function openHistoryFile(deps: {
   const { clock, store, limits } = deps
   const lock = await lockJournal(deps.path, deps.onFailure, name)
   try {
-    // Daemons on several machines may have the same path for files of their own.
+    // Daemons on several machines may have the same path for their own files.
     const ownName = `${hostname()}:${lock.path}`
     const end = readEnd(lock.path, deps.binding, store.id, await store.ask(readHistoryEnd(ownName)))
     const { records } = store.figures()

@@ -1,6 +1,6 @@
 /**
  * Who may ask, and how often. A caller has one rate for all it asks, and within it one for new challenges. Each challenge a
- * caller presents has a small rate of its own, so that one customer of a shop cannot use up the rate of the others. It
+ * caller presents has its own small rate, so that one customer of a shop cannot use up the rate of the others. It
  * counts by caller, too: a relayed burn shows its challenge nonce to everybody, and a stranger who presents it must not
  * hold up the payment. Logins have a rate, because strangers may try them.
  */

@@ -174,7 +174,7 @@ describe('real answers fit the OpenAPI document', () => {
   })
 
   it('and every status the document names was among them', () => {
-    // The payment history has a test of its own for this, beside its routes.
+    // The payment history has its own test for this, beside its routes.
     expect(contract.unseen((path) => !path.startsWith('/history'))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Who was refused, and why: in memory, for the operator. The same refusal of the same caller is counted, not listed again.
- * Of strangers, only the latest few of each path and reason have a line of their own, and those before them share one: a
+ * Of strangers, only the latest few of each path and reason have their own line, and those before them share one: a
  * flood from many addresses hides neither a seller nor another reason.
  */
 import { type Clock, type ReasonCode, reasons } from '@svc-zerc20/protocol'
@@ -27,7 +27,7 @@ type Line = { readonly refused: Refused; readonly call: number }
 
 export function createRefusedBooks(deps: {
   readonly clock: Pick<Clock, 'now'>
-  /** Strangers of one path and reason with lines of their own. */
+  /** Strangers of one path and reason with their own lines. */
   readonly strangersMax: number
 }) {
   // Paths are those of routes, and sellers those of the configuration, so callers cannot make more of either.

@@ -99,7 +99,7 @@ function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * No route has a JSON schema: bodies are parsed by the protocol. Without compilers of its own, Fastify loads those of
+ * No route has a JSON schema: bodies are parsed by the protocol. Without its own compilers, Fastify loads those of
  * Ajv at every start.
  */
 function noSchemas(): never {

@@ -23,7 +23,7 @@ export type Challenge = {
   readonly powNonce: number
   /**
    * The epoch that the address was derived for: it is minted in a batch with the others of that epoch. Absent for an
-   * address that is minted by a proof of its own.
+   * address that is minted by its own proof.
    */
   readonly epoch?: AddressEpoch
   /** The mint destination is fixed when the address is derived: a later change of config does not move it. */
@@ -38,7 +38,7 @@ export type Challenge = {
 
 /** What addresses have in common that are minted together, beside their treasury. */
 export type AddressEpoch = {
-  /** The id of the ledger that made the address. Another ledger with the same treasury has epochs of its own. */
+  /** The id of the ledger that made the address. Another ledger with the same treasury has its own epochs. */
   readonly ledger: string
   /** The unix second at which the epoch began. */
   readonly start: number

@@ -1,4 +1,4 @@
-/** The token's Merkle tree, built from its logs as a node tells them. Heavy: it runs in a thread of its own. */
+/** The token's Merkle tree, built from its logs as a node tells them. Heavy: it runs in its own thread. */
 import { type ChainLog, indexedTransferTopic, type JsonRpc, scanLogs, transfersIn } from '@svc-zerc20/evm'
 import { type Address, type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { createMemoryNodes, createMerkleTree, type MerkleTree, transferLeaf } from '@svc-zerc20/zk'

@@ -1,6 +1,6 @@
 /**
  * Our own copy of the token's tree, used when no indexer gives a path. The tree is built on the first
- * question, in a thread of its own: hashing it would hold up every request.
+ * question, in its own thread: hashing it would hold up every request.
  */
 import { type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import type { ProvedRoot } from '../payment/finalize/ports.js'

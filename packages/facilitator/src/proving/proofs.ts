@@ -9,7 +9,7 @@ import type { AwaitingMint } from '../payment/records.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths, TreeLeaf } from './paths.js'
 
-/** The part of the prover's interface that is used here. The prover runs in processes of its own. */
+/** The part of the prover's interface that is used here. The prover runs in its own processes. */
 export type MintProver = {
   prove(
     circuit: CircuitName,

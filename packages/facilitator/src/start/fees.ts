@@ -91,7 +91,7 @@ export function createFeesSide(parts: LeasedParts): FeesSide {
 
 const retryMs = { first: limits.sweepRetryFirstMs, max: limits.sweepRetryMaxMs }
 
-/** The treasury's key has txNonces and a queue of its own. */
+/** The treasury's key has its own txNonces and queue. */
 function wireTreasuryRelayer({
   config,
   secrets,

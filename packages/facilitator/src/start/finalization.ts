@@ -32,7 +32,7 @@ import { createMintSchedule } from '../store/adapters/schedule.js'
 import type { ChainSide, Senders } from './chain-side.js'
 import type { LeasedParts } from './parts.js'
 
-/** How many transfers are minted now, or why none is: a proof of its own mints the payment, or its epoch is not over. */
+/** How many transfers are minted now, or why none is: its own proof mints the payment, or its epoch is not over. */
 export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
 
 export type Finalization = {

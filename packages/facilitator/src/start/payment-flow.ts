@@ -16,7 +16,7 @@ import type { Parts } from './parts.js'
 
 export type PaymentFlow = ReturnType<typeof createPaymentFlow>
 
-/** Finds who signed, in a thread of its own. */
+/** Finds who signed, in its own thread. */
 export function openSigners({ chainSide, telemetry }: Parts) {
   const thread = createSignerThread({
     questionsMax: limits.signersPerMessageMax,

@@ -26,7 +26,7 @@ export type Binding = {
 
 /** An account that signs, and the highest txNonce that it is known to have signed for or used. */
 export type KnownAccount = { readonly address: Address; readonly txNonce: number }
-/** Where several relayers send, each has a name of its own. */
+/** Where several relayers send, each has its own name. */
 export type AccountName = 'relayer' | 'minter' | `relayer ${Address}`
 
 type Named = { readonly challengeNonce: ChallengeNonce }

@@ -64,7 +64,7 @@ export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   readonly clock: Clock
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
   readonly keepSigned: KeepSigned
-  /** A ledger with a journal runs in a thread of its own. */
+  /** A ledger with a journal runs in its own thread. */
   readonly isThreaded: boolean
   /** The operator goes on with files that may be an older copy. */
   readonly isCopyAccepted?: boolean

@@ -53,7 +53,7 @@ export function paddedList(values: readonly Value[]): Query {
   return list(Array.from({ length }, (_, i) => values[Math.min(i, values.length - 1)] ?? null))
 }
 
-/** The time of a PostgreSQL server, in milliseconds: daemons have clocks of their own. */
+/** The time of a PostgreSQL server, in milliseconds: daemons have their own clocks. */
 export const serverNow: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 /** The first row, if there is one. */

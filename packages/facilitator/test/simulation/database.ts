@@ -60,7 +60,7 @@ export function openDatabase(deps: {
   }
 
   return {
-    /** Runs a step in a transaction of its own. */
+    /** Runs a step in its own transaction. */
     run(request: Request): unknown {
       const group = asOneStep([request], {
         applied,

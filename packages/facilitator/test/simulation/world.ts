@@ -59,7 +59,7 @@ export async function simulate(
   const isShared = daemons > 1
   const isKeyShared = faults.usurpEveryMs > 0
   let boots = 0
-  // The same key everywhere, or a key of its own in each daemon.
+  // One key everywhere, or another one in each daemon.
   const hasOwnKeys = isShared && draws.happens(0.5)
   const accountOf = (host: number) => `0x${`c${hasOwnKeys ? host : 0}`.repeat(20)}` as Address
   const accounts = new Set(Array.from({ length: daemons }, (_, host) => accountOf(host)))

@@ -57,7 +57,7 @@ export function createFollower(deps: {
       log({ event: 'sync.failed', code: codeOf(failure), err: failure, retryMs })
       return retryMs
     }
-    // An unknown state has a value of its own in /status, and is no reason to stop.
+    // An unknown state has its own value in /status, and is no reason to stop.
     verifierState = await chain.verifierNow().catch(() => undefined)
     return pollMs
   }

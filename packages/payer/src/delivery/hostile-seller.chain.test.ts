@@ -31,7 +31,7 @@ type Case = {
   readonly behave: Behaviour
   /** The error that the caller gets: a code of the payer, or words of the official client. */
   readonly told: string | RegExp
-  /** The code of `createPayer`, where the official client uses words of its own. */
+  /** The code of `createPayer`, where the official client uses its own words. */
   readonly code?: string
   readonly reason?: string
   /** Signatures and tokens of the one payment the caller wanted; nothing without it. */

@@ -136,7 +136,7 @@ export const text: Form<string> = {
   read: (given) => (given === '' ? { fault: 'the value is empty' } : { value: given }),
 }
 
-/** A relative path would mean another folder, with limits of its own, for every place that the program is started in. */
+/** A relative path would mean another folder, with its own limits, for every place that the program is started in. */
 export const absolutePath: Form<string> = {
   wanted: 'an absolute path',
   read: (given) => (isAbsolute(given) ? { value: given } : fault(given)),

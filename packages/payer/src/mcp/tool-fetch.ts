@@ -1,5 +1,5 @@
 /**
- * A `fetch` that also calls tools of MCP servers. A tool call is a request with a method of its own. Its
+ * A `fetch` that also calls tools of MCP servers. A tool call is a request with its own method. Its
  * answer is put into the words of HTTP: a 402 with the offer in one header, or the receipt in another.
  * Everything above it, the guard included, then treats a paid tool like a paid URL.
  */
@@ -63,7 +63,7 @@ async function callTool(request: Request, fetch: typeof globalThis.fetch, clock:
   }
 }
 
-/** Requests of one call: to the endpoint alone, without redirects, within bounds, and without a stream of their own. */
+/** Requests of one call: to the endpoint alone, without redirects, within bounds, and without their own stream. */
 function onlyAt(endpoint: URL, fetch: typeof globalThis.fetch, clock: Clock, signal: AbortSignal) {
   return async (url: string | URL, init?: RequestInit): Promise<Response> => {
     if (new URL(url).href !== endpoint.href) {

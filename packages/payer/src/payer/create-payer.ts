@@ -91,7 +91,7 @@ export type PayerOptions = Omit<CreatePayerOptions, 'account' | 'allowedHosts' |
 }
 
 /**
- * Creates the scheme for one account on one network, for an official client that has limits of its own. Make one and
+ * Creates the scheme for one account on one network, for an official client that has its own limits. Make one and
  * register it with every client: the memory of payments and the order of permit nonces live in it.
  *
  * @example

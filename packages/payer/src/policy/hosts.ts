@@ -41,7 +41,7 @@ function faultOf(name: string): string {
 }
 
 function parseHost(name: string): Host | undefined {
-  // A bare IPv6 address has colons of its own.
+  // A bare IPv6 address has its own colons.
   const written = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(name) ? `[${name}]` : name
   if (/[\s/?#@\\*]/.test(written) || written === '') return undefined
   // Parsed once for each scheme: the standard drops a port that is the scheme's own.

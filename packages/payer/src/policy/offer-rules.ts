@@ -121,7 +121,7 @@ export function judgeBounds(
   return verdicts.filter((verdict) => verdict !== false)
 }
 
-/** Whether a human must be asked, for the amount or for a price rise. Each has a limit of its own. */
+/** Whether a human must be asked, for the amount or for a price rise. Each has its own limit. */
 export function judgeApproval(
   { approveAbove, priceRisePercent }: Pick<Policy, 'approveAbove' | 'priceRisePercent'>,
   amount: bigint,

@@ -1,4 +1,4 @@
-/** What a killed process reserved and did not sign, met by processes with limits of their own. */
+/** What a killed process reserved and did not sign, met by processes with their own limits. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, rm } from 'node:fs/promises'

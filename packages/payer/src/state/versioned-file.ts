@@ -1,7 +1,7 @@
 /**
  * A cell in a folder that any number of processes share, without a lock that a killed process could leave behind.
  *
- * The value lives in numbered files. A writer puts the new value under a name of its own, and links that name to the next
+ * The value lives in numbered files. A writer puts the new value under its own name, and links that name to the next
  * number. Linking fails when the number exists. So exactly one of several writers succeeds, and the others begin again
  * from its value. A killed process leaves either the old value or the new one.
  *

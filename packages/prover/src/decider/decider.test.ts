@@ -25,7 +25,7 @@ afterEach(async () => {
 
 type Prove = (input: unknown, signal: AbortSignal) => Promise<Proof>
 
-/** A decider on a port of its own; `prove` stands for its proving processes. */
+/** A decider on its own port; `prove` stands for its proving processes. */
 async function startServer(prove: Prove, { port = 0, jobLimits = {} as Partial<JobLimits> } = {}) {
   const jobs = createJobs({
     prove: (_, witness, signal) => prove(witness, signal),

@@ -1,4 +1,4 @@
-/** The page for the official middleware, which takes it as a paywall of its own or beside others. */
+/** The page for the official middleware, which takes it as its own paywall or beside others. */
 import { type Json, Offer } from '@svc-zerc20/protocol'
 import type { PaywallConfig, PaywallProvider } from '@x402/core/server'
 import type { PaymentRequired, PaymentRequirements } from '@x402/core/types'

@@ -19,7 +19,7 @@ export type SvcSchemeOptions = {
   readonly facilitatorUrl: string
   /**
    * The token that identifies this seller to the facilitator. Sent as a bearer credential and never printed. With a
-   * token the seller has rate limits of its own; without one it shares those of its IP address.
+   * token the seller has its own rate limits; without one it shares those of its IP address.
    */
   readonly facilitatorToken?: string
   /** `eip155:<chainId>`; register the scheme under the same key. */

@@ -1,4 +1,4 @@
-/** Wallet login: a message to sign, and a token for the signature. Open to strangers, so it has a rate of its own. */
+/** Wallet login: a message to sign, and a token for the signature. Open to strangers, so it has its own rate. */
 import { accept, parseAddress, reject } from '@svc-zerc20/protocol'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import { routesOf } from '../route.js'

@@ -20,7 +20,7 @@ export type LeafPlace = {
   readonly burn: Pick<Burn, 'leafIndex'>
 }
 
-/** The epoch of a challenge; undefined when it is minted by a proof of its own. */
+/** The epoch of a challenge; undefined when it is minted by its own proof. */
 export const epochOf = ({ treasury, epoch }: Pick<Challenge, 'treasury' | 'epoch'>): Epoch | undefined =>
   epoch && { ...epoch, treasury }
 

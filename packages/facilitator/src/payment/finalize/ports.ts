@@ -54,7 +54,7 @@ export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortS
  */
 export type MintSchedule = {
   /**
-   * Payments with a proof of their own whose mint may be tried now, about oldest burn first and at most `countMax`, and all
+   * Payments with their own proof whose mint may be tried now, about oldest burn first and at most `countMax`, and all
    * that are held back for a random time. The first look at a payment draws its delay, which then stays the same for
    * everybody who asks.
    */

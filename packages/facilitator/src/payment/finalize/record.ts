@@ -54,7 +54,7 @@ export function createRecordMints(deps: {
   }
 
   return {
-    /** A payment with a proof of its own. */
+    /** A payment with its own proof. */
     one: (payment: AwaitingMint) => once(payment, () => deps.verifier.findMint(payment)),
 
     /** Payments of an epoch that were counted. */

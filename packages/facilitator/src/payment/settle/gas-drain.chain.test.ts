@@ -49,7 +49,7 @@ async function approve(account: PrivateKeyAccount, value: bigint): Promise<void>
   await call(account, encodeFunctionData({ abi: tokenAbi, functionName: 'approve', args }))
 }
 
-/** Uses up permit nonces, as the account itself may do with permits of its own: the live one is higher then. */
+/** Uses up permit nonces, as the account itself may do with its own permits: the live one is higher then. */
 async function usePermitNonces(account: PrivateKeyAccount, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const { payload } = await net.permitPayment(account)

@@ -41,7 +41,7 @@ const hasReceipt = (hash: Hex) =>
     () => false,
   )
 
-/** Sends a transfer with a nonce and a fee of its own, and does not wait for its block. */
+/** Sends a transfer with its own nonce and fee, and does not wait for its block. */
 const sendTransfer = (payTo: Hex, amount: string, nonce: number, gwei: string): Promise<Hex> =>
   net.walletOf(payer).writeContract({
     address: net.deployment.token,

@@ -38,7 +38,7 @@ const confirmations = 3
 const retryMs = { first: 1_000, max: 4_000 }
 const sweepLimits = { sweepGas: 300_000n, displacedPollMs: 10 }
 
-/** A treasury of its own with some tokens and gas, and a ledger of fees. A run ends and the next one begins on its journal. */
+/** A treasury with some tokens and gas, and a ledger of fees. A run ends and the next one begins on its journal. */
 async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
   const account = privateKeyToAccount(generatePrivateKey())
   const [treasury, token] = [addressFrom(account.address), addressFrom(net.deployment.token)]

@@ -1,4 +1,4 @@
-/** What several daemons on one database share beside the ledger. A daemon with a ledger of its own needs none of it. */
+/** What several daemons on one database share beside the ledger. A daemon with its own ledger needs none of it. */
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import type { PayerWaits } from '../../payment/settle/payer-waits.js'

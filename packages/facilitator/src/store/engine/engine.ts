@@ -1,4 +1,4 @@
-/** Database, journal and writer as one part, which runs in a thread of its own or, in memory, where it is asked. */
+/** Database, journal and writer as one part, which runs in its own thread or, in memory, where it is asked. */
 import { SvcError } from '@svc-zerc20/protocol'
 import type { GroupSettings, Reply, Request } from '../group.js'
 import { sql } from '../sql.js'

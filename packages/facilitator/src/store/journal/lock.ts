@@ -47,7 +47,7 @@ export async function assertUnlocked(name: string): Promise<void> {
 
 /**
  * Throws `SvcError('ledger_locked')`, or `SvcError('ledger_unusable')` when the file system refuses. `onLost` is
- * called once if the lock file is taken away: another daemon may then lock a file of its own.
+ * called once if the lock file is taken away: another daemon may then lock its own file.
  */
 export async function lockJournal(
   name: string,

@@ -17,7 +17,7 @@ export async function replaceFile(
 ): Promise<void> {
   const file = await open(unfinished, 'w', mode)
   try {
-    // The process may have a mask of its own, and a file that a crash left may have another mode.
+    // The process may have its own mask, and a file that a crash left may have another mode.
     await file.chmod(mode)
     await file.writeFile(text)
     await file.sync()

@@ -1,4 +1,4 @@
-/** A miner elsewhere: it has puzzles and a role of its own, and daemons believe no address before they derived it. */
+/** A miner elsewhere: it has its own puzzles and role, and daemons believe no address before they derived it. */
 import { Readable } from 'node:stream'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { hexOf } from '@svc-zerc20/zk'

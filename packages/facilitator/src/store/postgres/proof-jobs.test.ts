@@ -234,7 +234,7 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
       await mint(working, left)
       const rows = 'SELECT count(*), count(holder), count(proof) FROM proof_job'
       await until(async () => (await server.run(rows, 'provers')) === '2|1|0')
-      // A row that lies costs a proof of its own, and nothing else.
+      // A row that lies costs a proof that is made here, and nothing else.
       const lie = JSON.stringify(Array.from({ length: 8 }, () => '1'))
       await server.run(`UPDATE proof_job SET proof = '${lie}' WHERE holder IS NULL`, 'provers')
       await until(() => told(working, 'proof.not_borrowed'))

@@ -29,7 +29,7 @@ export function permitUnderWay(payment: Payment): Claim['permit'] {
 /** Whether no burn of the payment is known: it has no leaves then. */
 export const isUnpaid = (payment: Payment): boolean => stageOf(payment) === 'unclaimed'
 
-/** An epoch in a column; null for an address that is minted by a proof of its own. */
+/** An epoch in a column; null for an address that is minted by its own proof. */
 export const epochColumn = (epoch: AddressEpoch | undefined): string | null =>
   epoch ? `${epoch.start}/${epoch.ledger}` : null
 

@@ -49,7 +49,7 @@ export function* addSigned(
   }
 }
 
-/** The accounts that signed transactions of this purpose which are under way. The relayer of a ledger of its own has no name. */
+/** The accounts that signed transactions of this purpose which are under way. The relayer of a ledger that is not shared has no name. */
 export function* accountsUnderWay(purpose: Purpose): Step<readonly string[]> {
   const rows = yield sql`
     SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`

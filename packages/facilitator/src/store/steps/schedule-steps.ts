@@ -5,7 +5,7 @@ import { awaitingIn } from '../rows/leaf-rows.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
 import type { StepContext } from './step-context.js'
 
-/** Payments with a proof of their own, each with its turn if it has one. */
+/** Payments with their own proof, each with its turn if it has one. */
 const single = sql`
   leaf JOIN payment ON payment.id = leaf.payment LEFT JOIN mint_schedule ON mint_schedule.nonce = leaf.nonce
   WHERE awaits_mint = 1 AND epoch IS NULL`

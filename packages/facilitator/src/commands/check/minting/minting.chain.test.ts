@@ -66,7 +66,7 @@ beforeEach(async () => {
 })
 afterEach(() => chain.request('evm_revert', [before]))
 
-/** Writes the minimal configuration into a folder of its own. */
+/** Writes the minimal configuration into a new folder. */
 function writeConfig(
   zerc20?: Record<string, unknown>,
   changes: Record<string, unknown> = {},
