@@ -71,7 +71,7 @@ describe('the log of a process that ends', () => {
   it('ends although a disk hangs, by a kill', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hangs-'))
     const hanging = join(folder, 'pipe')
-    // Whoever opens a pipe that nobody reads hangs, like a thread whose disk does not answer.
+    // Opening a pipe that nobody reads hangs, like a thread whose disk does not answer.
     execFileSync('mkfifo', [hanging])
     const child = start(`
       import { open } from 'node:fs/promises'

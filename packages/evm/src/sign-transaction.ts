@@ -8,7 +8,7 @@ import type { GasPrice } from './gas-prices.js'
 /** The part of an account that signs a hash: r, s and v, as 65 bytes of hex. */
 export type HashSigner = Pick<PrivateKeyAccount, 'sign'>
 
-/** Keccak-256. Whoever signs often has a quicker one than viem's, which a payer should not have to install. */
+/** Keccak-256. A program that signs often has a quicker one than viem's, which a payer should not have to install. */
 type Hash = (bytes: Uint8Array) => Uint8Array
 
 const viemHash: Hash = (bytes) => keccak256(bytes, 'bytes')

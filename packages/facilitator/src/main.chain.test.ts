@@ -99,7 +99,7 @@ describe('svc-facilitator start', () => {
     const failed = checked.stdout.split('\n').filter((line) => line.startsWith('fail '))
     expect(failed).toHaveLength(2)
     expect(started).toMatchObject({ code: 1, stderr: `${failed.join('\n')}\n` })
-    // Whoever collects the log sees no standard error.
+    // A collector of the log sees no standard error.
     const keysOf = failed.map((line) => /^fail ([\w.]+):/.exec(line)?.[1])
     expect(keysOf.toSorted()).toEqual(['daemon.max_open_challenges', 'network.hub'])
     expect(failuresIn(started.stdout)).toEqual(
@@ -159,7 +159,7 @@ describe('svc-facilitator start', () => {
   it('R-071 is ended by force after the grace when the disk hangs', async () => {
     const folder = files.folder()
     const [pipe, isHanging] = [join(folder, 'pipe'), join(folder, 'hangs')]
-    // Whoever opens a pipe that nobody reads hangs, like a thread whose disk does not answer.
+    // Opening a pipe that nobody reads hangs, like a thread whose disk does not answer.
     execFileSync('mkfifo', [pipe])
     const disk = files.write(
       'hanging-disk.mjs',

@@ -77,7 +77,7 @@ export function burnAuthorizationTypedData(domain: Domain, message: BurnAuthoriz
   return { domain, types: burnAuthorizationTypes, primaryType: 'BurnAuthorization', message } as const
 }
 
-/** Keccak-256. Whoever hashes for every request gives a quicker one than this package has. */
+/** Keccak-256. A program that hashes for every request gives a quicker one than this package has. */
 export type Keccak = (message: Uint8Array) => Uint8Array
 
 const typeHash = (type: string) => keccak_256(utf8ToBytes(type))

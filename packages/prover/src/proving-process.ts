@@ -10,7 +10,7 @@ import { ProverError } from './prover-error.js'
 const [folder] = process.argv.slice(2)
 assert(folder !== undefined && process.send !== undefined, 'this file runs only as a child process')
 
-// Never less nice than whoever started it, which only an administrator may be.
+// Never less nice than its parent, which only an administrator may be.
 setPriority(Math.max(limits.processNiceness, getPriority()))
 process.once('disconnect', () => process.exit(0))
 

@@ -15,7 +15,7 @@ export type IssuerKey = {
   /** Statements of this key are issued from here on, and before `exp`, if it is retired. They stay valid afterwards. */
   readonly nbf: number
   readonly exp?: number
-  /** Whoever has a revoked key can put any time into a statement. So none of its statements is believed, whatever its time. */
+  /** A thief of a revoked key can put any time into a statement. So none of its statements is believed, whatever its time. */
   readonly revokedAt?: number
 }
 

@@ -24,8 +24,8 @@ export function readSdJwt(statement: string): ReadSdJwt {
 }
 
 /**
- * Whoever passes a statement on reads the names before anybody checked a signature, so they must be fit to be shown. Values are
- * texts and numbers: a value of thousands of brackets would exhaust the stack of the library.
+ * A holder that passes a statement on reads the names before anybody checked a signature, so they must be fit to be shown.
+ * Values are texts and numbers: a value of thousands of brackets would exhaust the stack of the library.
  */
 function readDisclosure(text: string): Disclosure {
   const bytes = bytesOf(text)

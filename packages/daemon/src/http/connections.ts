@@ -26,7 +26,7 @@ export type ConnectionBounds = {
   readonly sentAwayMax: number
 }
 
-/** Why a request must not reach its handler. Whoever is told `overloaded` should come back later. */
+/** Why a request must not reach its handler. A caller that is told `overloaded` should come back later. */
 export type ConnectionRefusal = 'overloaded' | 'several_hosts'
 
 export type Connections = {

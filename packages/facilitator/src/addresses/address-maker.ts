@@ -18,7 +18,7 @@ import type { AddressMiner } from './miner.js'
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
 /**
- * A search for one address. Whoever has it can find that address, and knows its secret; the key, the seed and every other
+ * A search for one address. Its holder can find that address, and knows its secret; the key, the seed and every other
  * address stay where they are.
  */
 export type Puzzle = PowPuzzle & { readonly challengeNonce: ChallengeNonce; readonly epoch?: AddressEpoch }
@@ -67,8 +67,8 @@ export function createAddressMaker(deps: PuzzleDeps & { readonly miner: Pick<Add
     mine: async (): Promise<ReadyAddress> => mineAddress(miner, terms, createPuzzle(deps)),
     /**
      * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
-     * chain, treasury or key, in another mode, or in epochs of another length or ledger. Whoever changed them wants none
-     * of these addresses handed out. Undefined also for what is no address: a miner elsewhere may have written it.
+     * chain, treasury or key, in another mode, or in epochs of another length or ledger. An operator who changed them wants
+     * none of these addresses handed out. Undefined also for what is no address: a miner elsewhere may have written it.
      */
     restore(stored: ReadyAddress): ReadyAddress | undefined {
       const { challengeNonce, powNonce, powBits, epoch } = stored

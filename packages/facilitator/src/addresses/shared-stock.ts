@@ -11,7 +11,7 @@ import type { AddressStock } from './stock.js'
 export type SharedAddresses = {
   /** How long those that were taken, added or renewed are this daemon's own. */
   readonly heldMs: number
-  /** Keeps a mined address: as one of this daemon's own, or for whoever takes it. Tells how many nobody held before. */
+  /** Keeps a mined address: as one of this daemon's own, or for any daemon. Tells how many nobody held before. */
   add(address: ReadyAddress, isHeld: boolean): Promise<number>
   drop(nonces: readonly Hex[]): Promise<void>
   /** Up to so many that nobody holds. */
@@ -73,7 +73,7 @@ export function shareStock({
 
   async function pollOnce(): Promise<void> {
     try {
-      // Whoever slept for too long may hold nothing any more.
+      // A daemon that slept for too long may hold nothing any more.
       if (nowMs() - renewedMs >= shared.heldMs / 2) stock.lose(stock.held())
       if (nowMs() - renewedMs >= shared.heldMs / 4) await renew()
       await take()

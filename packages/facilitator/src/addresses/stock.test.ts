@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
 import { createWaitLine, type WaitLine } from './stock.js'
 
-/** Serves whoever is next by these ranks; everybody has the same when none are given. */
+/** Serves callers in the order of these ranks; everybody has the same when none are given. */
 const serve = (line: WaitLine<string>, item: string, rank: (key: string) => number | undefined = () => 0) =>
   line.serve(item, rank)
 

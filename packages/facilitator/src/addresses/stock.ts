@@ -90,7 +90,7 @@ export function createAddressStock(deps: {
       ready.push(...valid)
       serveLine()
     },
-    /** Adds a new address, and serves callers that wait. One that is not held is left to whoever takes it. */
+    /** Adds a new address, and serves callers that wait. One that is not held is left to any daemon. */
     addMined(address: ReadyAddress, isHeld = true): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)

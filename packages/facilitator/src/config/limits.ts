@@ -118,7 +118,7 @@ export const limits = {
   reservedUnsetPercentMax: 20,
   /** Exports of one participant at the same time. */
   historyExportsAtOnceMax: 2,
-  /** Time for one export, as long as a token is good: whoever stole one must not read, or block the others, for longer. */
+  /** Time for one export, as long as a token is good: a thief of one must not read, or block the others, for longer. */
   historyExportMsMax: 900_000,
   /** Login challenges and logins a minute of one caller, together. */
   historyLoginsPerMin: 20,

@@ -88,7 +88,7 @@ describe('the history as a file', () => {
     for (const n of [1, 2]) await issue(n)
     await write()
     const text = readFileSync(path, 'utf8')
-    // Whoever read the second line would stop at it.
+    // A reader of the second line would stop at it.
     const second = text.indexOf('\n') + 1
     writeFileSync(path, `${text.slice(0, second)}?${text.slice(second + 1)}`)
     await issue(3)
@@ -123,7 +123,7 @@ describe('the history as a file', () => {
     }
     for (const path of paths) {
       expect(linesIn(path).map(({ number }) => number)).toEqual([undefined, 1, 2])
-      // Whoever read the second line would stop at it.
+      // A reader of the second line would stop at it.
       damage(path)
       await (await open(path, store)).close()
     }

@@ -162,7 +162,7 @@ function redact(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenPa
   }
 }
 
-/** A payer sees itself, the provider those payers that let it. Whoever came with a nonce alone is shown no address. */
+/** A payer sees itself, the provider those payers that let it. A caller with a nonce alone is shown no address. */
 function seesPayer({ role, scope }: Sight, { disclosedAt }: HistoryPayment): boolean {
   return role === 'provider' ? disclosedAt !== undefined : scope !== undefined
 }

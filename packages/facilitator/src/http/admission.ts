@@ -17,7 +17,7 @@ import type { Log } from '../telemetry/events.js'
 import type { Refusal } from './problem.js'
 import { type Asked, createRates } from './rate-limit.js'
 
-/** Whoever is counted by this key, everywhere. */
+/** The caller that is counted by this key, everywhere. */
 type Caller = { readonly key: string; readonly ratePerMin: number; readonly issuancePerMin: number }
 export type Seller = Caller & { readonly tokenSha256: string }
 type Asking = Pick<FastifyRequest, 'ip' | 'headers'>

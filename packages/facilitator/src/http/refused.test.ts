@@ -45,7 +45,7 @@ it('counts strangers of one path and reason together when they are many, so that
     ...['198.51.100.7 1', 'shop 1'],
   ])
   expect(books.list(3)[2]).toMatchObject({ caller: 'others', firstAt: 6, at: 503 })
-  // Whoever returns has a line again.
+  // A caller that returns has a line again.
   saw('2001:db8:0::/64')
   expect(callers().slice(0, 3)).toEqual(['2001:db8:0::/64 1', '2001:db8:499::/64 1', 'others 499'])
 })

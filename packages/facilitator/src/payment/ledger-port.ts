@@ -104,7 +104,7 @@ export type Ledger = {
    */
   release(nonce: ChallengeNonce, why?: Released, ifSigned?: 'release' | 'keep'): Promise<'released' | 'kept'>
   /**
-   * Claimed permits that no transaction carries: nobody has begun to burn them, or whoever did broke off. Other daemons
+   * Claimed permits that no transaction carries: nobody has begun to burn them, or the burn was broken off. Other daemons
    * leave theirs to the one that sends.
    */
   unsigned(): Promise<readonly ChallengeNonce[]>

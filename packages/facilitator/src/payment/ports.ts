@@ -93,7 +93,7 @@ export type Chain = {
 
 /**
  * A permit payload is public once its burn is broadcast. The ticket of an offer stays secret: it
- * distinguishes whoever got the offer from a stranger who read the chain.
+ * distinguishes the receiver of the offer from a stranger who read the chain.
  */
 export type Tickets = {
   of(nonce: ChallengeNonce): string

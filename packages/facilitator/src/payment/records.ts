@@ -110,7 +110,7 @@ export type Payment = {
   readonly unmatched?: readonly UnmatchedBurn[]
   /** The payer lets the provider see it since then. */
   readonly disclosedAt?: UnixSeconds
-  /** Why the last claim ended without a burn. Whoever waits for it at another daemon is told. */
+  /** Why the last claim ended without a burn. Callers that wait for it at another daemon are told. */
   readonly released?: Released
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the leased side of this daemon in step with its leases. Whoever gets a lease takes its work up, and whoever loses one puts
- * it down: it is made again with what is held. One without a lease proves for others, and tells how things stand.
+ * Keeps the leased side of this daemon in step with its leases. Work is taken up with its lease, and put down with it: the
+ * side is made again with what is held. A daemon without a lease proves for others, and tells how things stand.
  */
 import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
@@ -35,7 +35,7 @@ export async function keepLeasedSide(deps: {
   readonly isCopy: boolean
   /** Whether the ledger turned out to be a copy only after the start. */
   readonly isOld: () => boolean
-  /** Puts a copy right, under the lease of the work: whoever was stopped meanwhile must not do it again. */
+  /** Puts a copy right, under the lease of the work: a daemon that was stopped meanwhile must not do it again. */
   readonly acceptCopy: (work: Lease) => Promise<void>
   readonly clock: Clock
   readonly log: Log
@@ -133,7 +133,7 @@ function createTakeMore(leases: Leases, account: Address): (before: Held) => Pro
   return async (before) => {
     const send = kept(before.send) ?? (await leases.take(sendLease(account)))
     if (!send) {
-      // Whoever sends now waits for it.
+      // The daemon that sends now waits for it.
       await before.work?.release()
       return {}
     }

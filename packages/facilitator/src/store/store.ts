@@ -99,7 +99,7 @@ export function asStore({ run, ...store }: Runner): Store {
   }
 }
 
-/** A store with its own thread: whoever waits for a slow disk gets an answer in time, and nobody else waits. */
+/** A store with its own thread: a caller that waits for a slow disk gets an answer in time, and nobody else waits. */
 export async function openInThread({
   clock,
   onFailure,

@@ -11,7 +11,7 @@ type Waiting = {
 /** How often steps are looked for that wait too long. */
 const pollMs = 1_000
 
-/** Callers of steps, in order. The engine replies in that order, and whoever waits too long is told so. */
+/** Callers of steps, in order. The engine replies in that order, and a caller that waits too long is told so. */
 export function createWaiting(waitMs: number) {
   const waiting: Waiting[] = []
   const looking = setInterval(() => {

@@ -294,7 +294,7 @@ export function createNetwork(deps: {
   }
 }
 
-/** An account whose signatures are believed here. Nobody computes one: whoever signed is written into it. */
+/** An account whose signatures are believed here. Nobody computes one: the signer is written into it. */
 const accountOf = (address: Address): SendingAccount => ({
   address,
   sign: async () => `0x${address.slice(2).padStart(64, '1')}${'2'.repeat(64)}1b`,

@@ -38,7 +38,7 @@ const permitKinds = [
   ],
 ] as const
 const transferKinds = ['transfer', 'transfer', 'transfer raised', 'transfer early', 'abandoned'] as const
-/** Whoever pays so is waited for: ten minutes, in case a resource server brings the payment late. */
+/** Such a payer is waited for: ten minutes, in case a resource server brings the payment late. */
 const slowKinds = ['unpresented', 'late', 'split'] as const
 type Kind = (typeof permitKinds)[number] | (typeof transferKinds)[number] | (typeof slowKinds)[number]
 

@@ -14,7 +14,7 @@ export type Checkpoints = {
   furthest(provedIndex: number): number | undefined
   /**
    * Reserves a checkpoint when none is ahead of the proved leaves, or when the last one is a whole subtree
-   * behind. Whoever asks while one is being reserved waits for that one.
+   * behind. A caller that asks while one is being reserved waits for that one.
    */
   reserveIfDue(state: VerifierState, signal: AbortSignal): Promise<boolean>
   /** The nearest checkpoint at or above an index. If all are too far, one is reserved on the way. */

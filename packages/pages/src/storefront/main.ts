@@ -47,7 +47,7 @@ function noteBurn({ primaryType, message }: TypedData): void {
   followHere(nonce)
 }
 
-/** The operator of a devnet is whoever sits at the machine, so nobody has to type the token of its dashboard. */
+/** The operator of a devnet sits at the machine, so nobody has to type the token of its dashboard. */
 async function signIn(): Promise<void> {
   const field = document.querySelector<HTMLInputElement>('form input[name=token]')
   if (!field) return

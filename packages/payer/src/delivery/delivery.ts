@@ -115,7 +115,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
       if (maySign) await tellBody(deliveries, request, record)
       const header = await storedHeader(payer, record)
       if (header === undefined) return undefined
-      // Whoever presents it next sends the same bytes: a shop knows an answered payment by them.
+      // The next presentation sends the same bytes: a shop knows an answered payment by them.
       if (header !== record.header) {
         await deliveries.presenting(record.challengeNonce, record.request ?? '', header)
       }
@@ -143,7 +143,7 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
   }
 }
 
-/** Whoever is asked about a signature sees the body that it pays for. The key of a payment holds the body's hash. */
+/** A human who is asked about a signature sees the body that it pays for. The key of a payment holds the body's hash. */
 async function tellBody(
   { offered }: Pick<PayerScheme['deliveries'], 'offered'>,
   asked: Request,

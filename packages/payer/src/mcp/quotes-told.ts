@@ -19,7 +19,7 @@ export function createQuotesTold(): QuotesTold {
   return {
     told(quote) {
       const { offer } = cheapestOf(quote) ?? {}
-      // Free and refused bind as well: whoever was told so has agreed to no price.
+      // Free and refused bind as well: an agent that was told so has agreed to no price.
       last.set(keyOf(quote), offer ? { token: offer.token, amount: offer.amount } : 'nothing')
     },
     of: (request) => last.get(keyOf(request)),

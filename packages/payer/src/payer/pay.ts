@@ -36,7 +36,7 @@ export type Purchased = {
 
 /** A purchase whose answer is kept until somebody says that it was handed over. */
 export type Bought = Purchased & {
-  /** The answer reached whoever bought it. One that was cut on the way stays on the disk, for `resume`. */
+  /** The answer reached its buyer. One that was cut on the way stays on the disk, for `resume`. */
   handedOver(options?: { readonly isCut?: boolean }): Promise<void>
   /** The answer reached nobody. The next try gets it. False if nothing could be kept. */
   keepForLater(): Promise<boolean>

@@ -24,7 +24,7 @@ type Burn = NonNullable<PaymentRecord['burn']>
 /**
  * Pays an offer by a transfer to its burn address and waits for the receipt. A second call for the same
  * challenge sends the same signed bytes and waits further; it never signs a second transfer. Nothing that a node
- * answers to the bytes takes them back: whoever has seen them can send them.
+ * answers to the bytes takes them back: anybody who has seen them can send them.
  */
 export function createSelfTransfer({
   signer,

@@ -1,6 +1,6 @@
 /**
  * Bought answers, on the disk until somebody has them: `answers/NONCE/` has the head, and the body or the part of it that
- * came. A seller gives an answer once; whoever paid for it must not lose it to a full disk elsewhere or a killed process.
+ * came. A seller gives an answer once; its buyer must not lose it to a full disk elsewhere or a killed process.
  */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'

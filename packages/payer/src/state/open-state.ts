@@ -104,7 +104,7 @@ function createSpendCell(folder: string, clock: Clock): Cell<SpendState> {
   }
 }
 
-/** Whoever can write the totals can reset them. */
+/** A process that can write the totals can reset them. */
 async function assertOurs(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined)
   const fault = found && othersMayWrite(found)

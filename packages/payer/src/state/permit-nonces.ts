@@ -68,7 +68,7 @@ type Ports = {
 export function createPermitNonces({ readFacts, lanes, clock, limits }: Ports): PermitNonces {
   const id = randomUUID()
   const serials = new Map<Address, ReturnType<typeof createSerial>>()
-  /** The holds of this process: whoever waits for one in here learns of its end at once. */
+  /** The holds of this process: a payment that waits for one in here learns of its end at once. */
   const own = new Map<string, { readonly token: Address; readonly ended: AbortController }>()
 
   async function change(token: Address, next: (lane: Lane) => Lane): Promise<Lane> {

@@ -1,6 +1,6 @@
 /**
  * The jobs of a decider, in memory alone: a witness holds secrets, so none is written to a disk. After a restart every
- * job is unknown, and whoever waits for one submits it again. Only the prover has the witness, until its proof is made.
+ * job is unknown, and its client submits it again. Only the prover has the witness, until its proof is made.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '@svc-zerc20/protocol'

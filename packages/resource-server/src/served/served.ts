@@ -2,7 +2,7 @@
  * One payment, one answer, however often it is presented. While the first presentation of an offer is at work, others
  * wait for it. Once it was answered, the same payment gets the same bytes again.
  *
- * The key is a hash of the whole payment with its seal: whoever has that text is the payer, or was told by the payer. A
+ * The key is a hash of the whole payment with its seal: a caller with that text is the payer, or was told by the payer. A
  * permit's signatures alone become public when the burn is broadcast.
  */
 import { createHash } from 'node:crypto'

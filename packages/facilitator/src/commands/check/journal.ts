@@ -94,7 +94,7 @@ async function judgeContent(journal: string, { seed, accounts = {} }: JournalFac
     if (!(error instanceof SvcError)) throw error
     // The RPC is judged elsewhere.
     if (error.code.startsWith('rpc_')) return [writable(journal)]
-    // Whoever has this journal is our own daemon. It may go on while its configuration is edited.
+    // The holder of this journal is our own daemon. It may go on while its configuration is edited.
     if (error.code === 'ledger_locked') {
       return [ok(key, `${problemOf(error, journal)}; its records were not read`)]
     }

@@ -13,7 +13,7 @@ const randomBytes = 12
 const randomCharacters = randomBytes * 2
 const macCharacters = 32
 
-/** Whoever has the same key makes and takes the same nonces. */
+/** All daemons with one key make and take the same nonces. */
 export function createLoginNonces(deps: {
   readonly key: Uint8Array
   readonly random: { bytes(length: number): Uint8Array }

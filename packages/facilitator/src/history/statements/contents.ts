@@ -31,8 +31,8 @@ const present = <Name extends string>(claims: Readonly<Record<Name, Claim>>) =>
   ) as Partial<Record<Name, string | number>>
 
 /**
- * Undefined while nothing was burned for the payment. Nonces of gasless burns are public, so whoever has no more than a nonce
- * gets no statement that it paid.
+ * Undefined while nothing was burned for the payment. Nonces of gasless burns are public, so a caller with only a nonce gets
+ * no statement that it paid.
  */
 export function paymentStatement(
   { role, scope }: Sight,

@@ -105,7 +105,7 @@ export async function rotateIssuer(
   return { files, manifest, kid: row.kid }
 }
 
-/** From now on no statement of this key is believed by whoever has the new manifest. */
+/** From now on no statement of this key is believed by readers of the new manifest. */
 export async function revokeIssuerKey(
   wanted: { folder: string; anchorKey?: string | undefined; keyId: string } & Pick<Now, 'now'>,
 ): Promise<Written> {

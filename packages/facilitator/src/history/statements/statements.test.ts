@@ -169,7 +169,7 @@ describe('statements', () => {
     expect(await statements.statePayment(payer, seen(payer, now()), request)).toMatchObject({
       reason: 'issuer_unavailable',
     })
-    // Whoever has a statement of the revoked key can still learn of it.
+    // Holders of a statement of the revoked key can still learn of it.
     const newest = { manifests: [taken(statements.manifest())] }
     expect(newest.manifests).toEqual([readFileSync(revoked.files.manifest, 'utf8').trim()])
     expect(warnings).toContainEqual({

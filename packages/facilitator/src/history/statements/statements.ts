@@ -32,7 +32,7 @@ import { createRevocationList } from './revocation-list.js'
 /** For whom a statement is made. Another verifier refuses it. */
 export type StatementRequest = { readonly audience: string; readonly nonce?: string | undefined }
 
-/** A statement file, and two things about it. Whoever saves the answer as it is has a file that can be verified. */
+/** A statement file, and two things about it. The answer, saved as it is, is a file that can be verified. */
 export type SignedStatement = ReturnType<typeof toStatementFile> & {
   readonly jti: string
   readonly expiresAt: UnixSeconds

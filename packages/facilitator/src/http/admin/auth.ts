@@ -21,7 +21,7 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
   }
 }
 
-/** Whoever tries tokens has the rate of a stranger for it. */
+/** A caller that tries tokens has the rate of a stranger for it. */
 export const adminGuard = (auth: AdminAuth, admission: Pick<Admission, 'guess'>): PathGuard => ({
   path: '/admin',
   refusalOf: async (request) =>

@@ -58,7 +58,7 @@ export const statementRoutes = [
   }),
 ]
 
-/** For everybody: whoever checks a statement is usually no participant. */
+/** For everybody: the reader of a statement is usually no participant. */
 export const issuerRoutes = [
   openRoute({
     method: 'GET',

@@ -37,7 +37,7 @@ async function status(): Promise<Status> {
   return (await net.send('/admin/status', { headers })).body as unknown as Status
 }
 const ready = async () => (await status()).addresses.ready
-/** Asks rarely: whoever asks all the time keeps the processor from mining. */
+/** Asks rarely: asking all the time would keep the processor from mining. */
 const untilFull = () => until(async () => (await ready()) >= poolSize, { everyMs: 200 })
 
 describe('the pool of addresses', () => {

@@ -6,13 +6,13 @@ import type { Batch } from '../epochs/ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { ProvedRoot } from './ports.js'
 
-/** What is to be proved: facts of the ledger and the chain, without any secret. Whoever proves derives those itself. */
+/** What is to be proved: facts of the ledger and the chain, without any secret. The prover derives those itself. */
 export type ProofJob =
   | { readonly root: ProvedRoot; readonly payment: AwaitingMint }
   | { readonly root: ProvedRoot; readonly batch: Batch }
 
 export type ProofOffer = {
-  /** `free`: nobody proves it, or whoever did is dead. `gone`: whoever took it gave up. Words are a proof that nobody has verified. */
+  /** `free`: nobody proves it, or its prover is dead. `gone`: its prover gave up. Words are an unverified proof. */
   poll(): Promise<'free' | 'taken' | 'gone' | { readonly words: readonly bigint[] }>
   /** Nobody waits for it any more. */
   end(): Promise<void>

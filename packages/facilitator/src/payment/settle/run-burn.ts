@@ -8,7 +8,7 @@ import { acceptedEvent, type Report } from '../report.js'
 import type { PayerWaits } from './payer-waits.js'
 
 export type BurnEnd =
-  /** `hold` is for whoever waited for it here. */
+  /** `hold` is for the caller that waited for it here. */
   | { readonly kind: 'accepted'; readonly hold?: Hold | undefined }
   | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
@@ -23,7 +23,7 @@ export type RunBurnDeps = {
   readonly report: Report
   /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
   readonly retryMs: { readonly first: number; readonly max: number }
-  /** Ends these pauses. After that nothing is tried again, and no claim released: whoever comes next may have signed for it. */
+  /** Ends these pauses. After that nothing is tried again, and no claim released: the next sender may have signed for it. */
   readonly closing: AbortSignal
 }
 

@@ -119,7 +119,7 @@ export function createSettle(deps: {
   }
 }
 
-/** Refuses a payload, unless it turns out to be claimed: then whoever took it up decides. */
+/** Refuses a payload, unless it turns out to be claimed: then the claim is answered. */
 function createRefuseUnclaimed(deps: {
   readonly ledger: Pick<Ledger, 'find'>
   readonly burns: Pick<SettleBurns, 'refuse'>

@@ -65,7 +65,7 @@ export function createSharedBurns(deps: {
       }
       const burns = isElsewhere ? undefined : here()
       if (!burns) return inLedger()
-      // Whoever holds its lease now takes the claim up.
+      // The holder of its lease takes the claim up now.
       return burns.watch(nonce, boundMs)?.catch(unlessLost(inLedger))
     },
     refuse: async (nonce, rejection) =>

@@ -39,7 +39,7 @@ export type Relayer = {
   queue(): readonly QueuedTransaction[]
   /**
    * Stops watching and sending. Submitted calls stay without an end. Resolves when the records know all that was signed:
-   * whoever sends next with this key would give its txNonce again.
+   * the next sender with this key would give its txNonce again.
    */
   close(): Promise<void>
 }

@@ -63,7 +63,7 @@ export function createRhythm(deps: {
       else if (wasRelied) forget()
     },
 
-    /** How long no block can come. Zero when one is due, or blocks come at no steady pace. Whoever waits for it relies on it. */
+    /** How long no block can come. Zero when one is due, or blocks come at no steady pace. Callers rely on it. */
     quietMs(nowMs: number): number {
       if (sightings < 3 || !last || !period || period.min < periodMinMs) return 0
       const blocks = Number(head + 1n - last.number)

@@ -86,7 +86,7 @@ function lock(path: string, onLost: (error: SvcError) => void, setting: string):
     connection.exec('CREATE TABLE IF NOT EXISTS holder (one INTEGER PRIMARY KEY, process INTEGER NOT NULL)')
     connection.query(sql`INSERT OR REPLACE INTO holder VALUES (1, ${process.pid})`)
     connection.exec('COMMIT')
-    // Whoever was quicker in between has the lock.
+    // A quicker process in between has the lock.
     hold(connection, path, setting)
   } catch (error) {
     connection.close()

@@ -1,4 +1,4 @@
-/** Writes a small file as a whole: whoever opens it, also after a power failure, finds the old one or the new one. */
+/** Writes a small file as a whole: a reader, also after a power failure, finds the old one or the new one. */
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from './disk.js'

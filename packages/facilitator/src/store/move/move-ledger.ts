@@ -140,7 +140,7 @@ const serverSide = (send: Send): Side => ({
 
 async function ledgerOn(send: Send): Promise<Found | undefined> {
   if ((await versionIn(send)) === undefined) return undefined
-  // Whoever writes is waited for, and then waits for us.
+  // A writer is waited for, and then waits for us.
   const [ledger] = await send(sql`SELECT id, applied, state FROM ledger FOR UPDATE`)
   return (ledger as Found | undefined) ?? fail()
 }

@@ -171,7 +171,7 @@ function numbered(text: string): string {
   return made
 }
 
-/** A change without `RETURNING` has no rows: whoever sends it need not wait for it. */
+/** A change without `RETURNING` has no rows: its sender need not wait for it. */
 const hasRows = ({ text }: Query): boolean => /^\s*(?:SELECT|WITH)\b|\bRETURNING\b/i.test(text)
 
 /**
@@ -183,7 +183,7 @@ export async function runStep<T>(step: Step<T>, send: Send, sent: Promise<unknow
   while (!next.done) {
     const answer = send(next.value)
     if (!hasRows(next.value)) {
-      // Whoever has the list hears of a failure.
+      // The owner of the list hears of a failure.
       answer.catch(() => undefined)
       sent.push(answer)
       next = step.next([])

@@ -114,7 +114,7 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     const refused = { code: 'ledger_old', message: expect.stringContaining(`moved to ${database}`) }
     await expect(openTestStore({ path: here })).rejects.toMatchObject(refused)
     await expect(moveToDatabase(movesOf(here, await newDatabase()))).rejects.toMatchObject(refused)
-    // Whoever insists has an old copy.
+    // An operator who insists has an old copy.
     const insisted = await openTestStore({ path: here, isCopyAccepted: true })
     expect(insisted.store.isCopy).toBe(true)
     await insisted.close()

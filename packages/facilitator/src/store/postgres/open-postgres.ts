@@ -134,7 +134,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
     },
 
     /**
-     * A standby that took over may lack what we were told is durable. Whoever notices tells all daemons by the ledger's
+     * A standby that took over may lack what we were told is durable. The daemon that notices tells the others by the ledger's
      * state, and nothing is believed until the one that works has accepted the database as a copy.
      */
     async inKnown<T>(

@@ -10,7 +10,7 @@ import { commit, inTransaction } from './transaction.js'
 /** Any number that other programs of this database do not take. */
 const schemaLock = 0x5c20_7302
 
-/** Whoever makes or changes tables waits here for its turn. */
+/** A daemon that makes or changes tables waits here for its turn. */
 export const alone = sql`SELECT pg_advisory_xact_lock(${schemaLock})`
 
 /**

@@ -39,7 +39,7 @@ const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 
 /**
  * The terms of all leases, the time of doubt, and what tells the event that is `known` here, and the newest one, from any
- * other. They are read behind the lock, by their own statement: whoever waited for the lock would see them as they were
+ * other. They are read behind the lock, by their own statement: one that waited for the lock would see them as they were
  * before.
  */
 const leased = (known: number) => sql`

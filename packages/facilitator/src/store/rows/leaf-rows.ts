@@ -62,7 +62,7 @@ function* saveLeaf(payment: number, place: number, leaf: Leaf, leaves: Leaves): 
   const { accepted, late } = leaves
   const isAccepted = leaf === accepted
   const payer = (accepted ?? leaf).burn.from
-  // Whoever pays an address a second time may be somebody else, whose money is no payment of this payer.
+  // The sender of a second transfer may be somebody else, whose money is no payment of this payer.
   const isForeign = !isAccepted && late?.burn.from !== payer
   const due = isAccepted ? dueFeeIn(leaves) : undefined
   const units = (amount: bigint | undefined) => (amount === undefined ? null : unitsColumn(amount))

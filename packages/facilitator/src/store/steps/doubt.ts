@@ -32,7 +32,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
     name: doubtSetting,
     setting: { payment: newest?.id, block: head } satisfies Doubt,
   })
-  // Whoever paid before the copy may have been served behind it.
+  // A payer from before the copy may have been served behind it.
   for (;;) {
     const unserved = yield sql`
       SELECT nonce FROM payment WHERE stage = 'accepted' AND granted = 0 ORDER BY id LIMIT ${unservedAtOnce}`

@@ -21,7 +21,7 @@ export function grantableIn(payment: Payment | undefined, ticketed: boolean): Gr
   return payment?.accepted ?? 'not_accepted'
 }
 
-/** The burn that paid, for whoever holds the grant now. */
+/** The burn that paid, for the holder of the grant. */
 function* takeHold(
   { rows, sharedNow }: StepContext,
   nonce: ChallengeNonce,

@@ -1,5 +1,5 @@
 /**
- * Steps of proofs that daemons make for each other. Whoever holds a job is alive, as the table of daemons has it; the job of a
+ * Steps of proofs that daemons make for each other. The holder of a job is alive, as the table of daemons has it; the job of a
  * dead one is free. Its term grows with each holder, so a proof that comes late changes nothing.
  */
 import { limits } from '../../config/limits.js'

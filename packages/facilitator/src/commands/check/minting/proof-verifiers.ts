@@ -1,4 +1,4 @@
-/** All proof verifiers that a verifier contract uses. Whoever can satisfy one of them can mint. */
+/** All proof verifiers that a verifier contract uses. A proof that satisfies one of them can mint. */
 import {
   batchVerifierRuntime,
   type Immutables,
