@@ -67,6 +67,14 @@ export type InterruptedWork = {
   readonly mints: readonly InterruptedMint[]
 }
 
+/** The claims that a caller may release. */
+export type SureOf = {
+  /** Only one for which nothing was signed. */
+  readonly unsigned?: boolean
+  /** Only one that this account burns, where several send. */
+  readonly sender?: Address | undefined
+}
+
 export type Ledger = {
   /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
   isFull(key?: string): Promise<boolean>
@@ -100,9 +108,9 @@ export type Ledger = {
   /**
    * Releases a claim whose burn surely did not and will not happen: the challenge can be claimed again.
    * `kept` when nothing is claimed, or when the payment is accepted or was before a reorg: then its burn was
-   * seen elsewhere. Also when the caller is sure only of a claim for which nothing was signed.
+   * seen elsewhere. Also when the claim is not what the caller is sure of.
    */
-  release(nonce: ChallengeNonce, why?: Released, ifSigned?: 'release' | 'keep'): Promise<'released' | 'kept'>
+  release(nonce: ChallengeNonce, why?: Released, sureOf?: SureOf): Promise<'released' | 'kept'>
   /**
    * Claimed permits that no transaction carries: nobody has begun to burn them, or the burn was broken off. Other daemons
    * leave theirs to the one that sends.

@@ -1,5 +1,5 @@
-import type { Clock } from '@svc-zerc20/protocol'
 /** Runs rounds one after the other until it is stopped. */
+import type { Clock } from '@svc-zerc20/protocol'
 
 export type Loop = {
   /** Starts the next round at once, or right after the one under way. */

@@ -129,6 +129,12 @@ export type Claim = {
   readonly permit?: { readonly payer: Address; readonly permitNonce: bigint }
 }
 
+/** Whether another account than this one is to burn it. A daemon that is alone with its ledger burns everything. */
+export const isOfAnother = (
+  claim: Pick<Claim, 'sender'> | undefined,
+  account: Address | undefined,
+): boolean => account !== undefined && claim?.sender !== undefined && claim.sender !== account
+
 /** A burn that buys nothing and is only minted. */
 export type LateBurn = { readonly burn: Burn; readonly reason: LateReason; readonly at: UnixSeconds }
 

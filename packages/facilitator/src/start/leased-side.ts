@@ -77,6 +77,7 @@ export async function createLeasedSide(
   const burns = createBurns({
     burner: wireBurner(sending, closing.signal),
     ledger,
+    account: isShared ? relayer.address : undefined,
     payerWaits,
     clock,
     report,

@@ -49,6 +49,11 @@ const sendPrefix = 'send '
 /** The lease of an account that sends burns. */
 export const sendLease = (account: Address): string => `${sendPrefix}${account}`
 
+/** Ends the term of a lease that has run out: its holder, should it wake up, must take it again. */
+export function* endLease(name: string): Step<void> {
+  yield sql`UPDATE lease SET term = term + 1, holder = '' WHERE name = ${name} AND holder <> ''`
+}
+
 /** The accounts whose daemons live at this time of the store's clock. */
 export function* livingSenders(at: Query): Step<ReadonlySet<Address>> {
   const rows = yield sql`SELECT name FROM lease WHERE until_ms >= ${at} AND name LIKE ${`${sendPrefix}%`}`

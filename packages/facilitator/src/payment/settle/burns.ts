@@ -54,7 +54,11 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
     /** A claim was judged to burn nothing. One that is under way knows better, and so does a transaction of it. */
     async refuse(nonce: ChallengeNonce, { reason, message }: Rejection): Promise<'refused' | 'under_way'> {
       if (underWay.of(nonce)) return 'under_way'
-      const released = await deps.ledger.release(nonce, { reason, message }, 'keep')
+      const released = await deps.ledger.release(
+        nonce,
+        { reason, message },
+        { unsigned: true, sender: deps.account },
+      )
       if (released === 'released') report({ event: 'burn.failed', challengeNonce: nonce, reason })
       return 'refused'
     },

@@ -1,5 +1,12 @@
 /** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
-import { backOffMs, type Clock, type Rejection, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  backOffMs,
+  type Clock,
+  type Rejection,
+  SvcError,
+  type TxHash,
+} from '@svc-zerc20/protocol'
 import { demote } from '../demote.js'
 import type { Hold, Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome } from '../ports.js'
@@ -18,6 +25,8 @@ const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy
 export type RunBurnDeps = {
   readonly burner: Pick<Burner, 'burn'>
   readonly ledger: Pick<Ledger, 'find' | 'accept' | 'acceptAwaited' | 'release' | 'demote' | 'moveBurn'>
+  /** The account that sends here, where several do. */
+  readonly account?: Address | undefined
   readonly payerWaits: Pick<PayerWaits, 'failed'>
   readonly clock: Clock
   readonly report: Report
@@ -60,8 +69,8 @@ export function createRunBurn(deps: RunBurnDeps) {
       if (deps.closing.aborted) throw new SvcError('lease_lost', 'whoever sends next takes the burn up')
       if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
       // The record of a transaction may have been written, and only the answer to that got lost.
-      const ifSigned = outcome.rejection.reason === 'storage_unavailable' ? 'keep' : 'release'
-      const released = await ledger.release(nonce, releasedBy(outcome), ifSigned)
+      const unsigned = outcome.rejection.reason === 'storage_unavailable'
+      const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
       if (released === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })

@@ -11,7 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Ledger, PayerRecord, Presented } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
-import type { Challenge, PayerMeans, Payment } from '../records.js'
+import { type Challenge, isOfAnother, type PayerMeans, type Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import { type AnswerClaimed, createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Examine } from './examine.js'
@@ -40,8 +40,8 @@ export function createSettle(deps: {
     kind === 'permit' && burns.isUnderWay(challengeNonce)
 
   /** Another account sends the burn, from another daemon. */
-  const isOfAnother = ({ claim }: Payment) => claim?.sender !== undefined && claim.sender !== deps.sender
-  const unclaimed = createRefuseUnclaimed({ ledger, burns, refuse, answerClaimed, isOfAnother })
+  const isSentElsewhere = ({ claim }: Payment) => isOfAnother(claim, deps.sender)
+  const unclaimed = createRefuseUnclaimed({ ledger, burns, refuse, answerClaimed, isSentElsewhere })
 
   async function settlePermit(
     challenge: Challenge,
@@ -64,7 +64,7 @@ export function createSettle(deps: {
     // Claimed before. A run that broke off is taken up again, by the account that sends it; what is burned already needs
     // none. The replay ledger on chain keeps it to one execution.
     const claimed = await ledger.find(nonce)
-    const isElsewhere = claimed !== undefined && isOfAnother(claimed)
+    const isElsewhere = claimed !== undefined && isSentElsewhere(claimed)
     if (isAwaited(claimed) && (!isElsewhere || verdict === 'burned')) {
       burns.start({ challenge, payload }, verdict)
     }
@@ -125,9 +125,9 @@ function createRefuseUnclaimed(deps: {
   readonly burns: Pick<SettleBurns, 'refuse'>
   readonly refuse: Refuse
   readonly answerClaimed: AnswerClaimed
-  readonly isOfAnother: (payment: Payment) => boolean
+  readonly isSentElsewhere: (payment: Payment) => boolean
 }) {
-  const { ledger, burns, refuse, answerClaimed, isOfAnother } = deps
+  const { ledger, burns, refuse, answerClaimed, isSentElsewhere } = deps
   const claimedBy = (payload: Payload.Payload, payment: Payment | undefined) =>
     payment?.claim?.identity === Payload.identity(payload) ? payment : undefined
   return {
@@ -141,7 +141,7 @@ function createRefuseUnclaimed(deps: {
       const payment = await ledger.find(challengeNonce)
       const claimed = claimedBy(payload, payment)
       if (claimed) {
-        const isDecided = claimed.accepted || isOfAnother(claimed)
+        const isDecided = claimed.accepted || isSentElsewhere(claimed)
         const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
         if (outcome !== 'refused')
           return answerClaimed(payload, { ticketed, isElsewhere: outcome === 'elsewhere' })

@@ -1,20 +1,21 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
 import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
 import type { InterruptedWork, Presented } from '../../payment/ledger-port.js'
-import type {
-  AwaitingMint,
-  Burn,
-  Challenge,
-  ClaimedPermit,
-  InterruptedMint,
-  OpenClaim,
-  OpenSweep,
-  Payment,
-  ShallowBurns,
-  SignedTransaction,
-  Sweep,
-  Swept,
-  UnsignedClaim,
+import {
+  type AwaitingMint,
+  type Burn,
+  type Challenge,
+  type ClaimedPermit,
+  type InterruptedMint,
+  isOfAnother,
+  type OpenClaim,
+  type OpenSweep,
+  type Payment,
+  type ShallowBurns,
+  type SignedTransaction,
+  type Sweep,
+  type Swept,
+  type UnsignedClaim,
 } from '../../payment/records.js'
 import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
@@ -23,7 +24,7 @@ import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
-import { allOf, first, hexOf, key, paddedList, type Step, serverNow, sql } from '../sql.js'
+import { allOf, first, hexOf, key, paddedList, type Row, type Step, serverNow, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -208,7 +209,7 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
     shallow: burns
       .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
       .flatMap(({ name }) => shallow.get(name) ?? []),
-    unsigned: items.filter(({ challenge }) => !carrier.has(challenge.nonce)),
+    unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isOfAnother(item, account)),
     transfers,
     mints: yield* interruptedMints(),
   }
@@ -230,10 +231,12 @@ export function* unsignedClaims(nonces: readonly ChallengeNonce[]): Step<readonl
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit
     FROM ${unsigned} AND payment.nonce IN ${paddedList(nonces.map(key))} ORDER BY payment.id`
-  return rows.map((row) => {
-    const { challenge, claim } = decode<Payment>(row.payment)
-    return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }
-  })
+  return rows.map(claimIn)
+}
+
+function claimIn(row: Row): UnsignedClaim {
+  const { challenge, claim } = decode<Payment>(row.payment)
+  return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }
 }
 
 /** Transactions with burns under way of accounts whose daemons are gone, apart from this account. */
@@ -251,17 +254,17 @@ const isOwn = ({ transactions }: Pick<Slot, 'transactions'>, account: Address | 
 }
 
 function* claimsUnderWay(): Step<{
-  readonly items: readonly ClaimedPermit[]
+  readonly items: readonly UnsignedClaim[]
   readonly transfers: InterruptedWork['transfers']
 }> {
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit FROM payment LEFT JOIN permit ON permit.nonce = payment.nonce
     WHERE stage IN ('claimed', 'demoted') ORDER BY payment.id`
-  const items: ClaimedPermit[] = []
+  const items: UnsignedClaim[] = []
   const transfers: InterruptedWork['transfers'][number][] = []
   for (const row of rows) {
     const { challenge, claim } = decode<Payment>(row.payment)
-    if (row.permit !== null) items.push({ challenge, payload: permitIn(row.permit) })
+    if (row.permit !== null) items.push(claimIn(row))
     else if (!claim?.permit && claim?.txHash !== undefined) {
       const payload = {
         kind: 'self-transfer',

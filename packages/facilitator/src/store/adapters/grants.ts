@@ -30,20 +30,21 @@ export function createGrants(
     }
   }
 
+  function letGo(nonce: ChallengeNonce): void {
+    const line = held.get(nonce)
+    held.delete(nonce)
+    for (const next of line ?? []) next()
+  }
+
   function hold(nonce: ChallengeNonce): Grant {
     const until = performance.now() + limits.grantHoldMs / 2
     held.set(nonce, [])
-    const letGo = () => {
-      const line = held.get(nonce)
-      held.delete(nonce)
-      for (const next of line ?? []) next()
-    }
     return {
       isHeld: () => holder === undefined || performance.now() < until,
       async use() {
         if (!held.has(nonce)) return
         unrecorded.add(nonce)
-        letGo()
+        letGo(nonce)
         await recordUsed().catch((error) => {
           // Another daemon would serve it again once the hold has run out.
           if (holder !== undefined) void recordLater()
@@ -55,7 +56,7 @@ export function createGrants(
         try {
           if (holder !== undefined) await change('endHold', nonce, holder)
         } finally {
-          letGo()
+          letGo(nonce)
         }
       },
     }
@@ -79,7 +80,8 @@ export function createGrants(
       throw error
     })
     if (typeof found === 'object') return { ...grant, accepted: found }
-    await grant.giveBack()
+    // Nothing was taken. A hold in the store is for another caller here, who waits for the burn.
+    letGo(nonce)
     return found
   }
 

@@ -248,10 +248,10 @@ describe('a transaction whose record was answered with a failure', () => {
     await ledger.issue(challenge)
     await ledger.claim(nonce, permitPayloadOf(challenge))
     await ledger.recordSigned(transaction, [nonce])
-    expect(await ledger.release(nonce, lost, 'keep')).toBe('kept')
+    expect(await ledger.release(nonce, lost, { unsigned: true })).toBe('kept')
     expect(await ledger.release(nonce, { ...lost, reason: 'burn_failed' })).toBe('released')
     await ledger.claim(nonce, permitPayloadOf(challenge))
-    expect(await ledger.release(nonce, lost, 'keep')).toBe('released')
+    expect(await ledger.release(nonce, lost, { unsigned: true })).toBe('released')
   })
 
   it('is forgotten when another call takes its txNonce, because its sender never sent it', async () => {
@@ -289,5 +289,17 @@ describe('a transaction whose record was answered with a failure', () => {
     await ledger.claim(nonce, permitPayloadOf(challenge))
     await ledger.release(nonce)
     await expect(ledger.recordSigned(transaction, [nonce])).rejects.toMatchObject({ code: 'lease_lost' })
+    // Nor for a batch with such a burn, unless the batch is out already and only its price is raised.
+    const other = challengeOf(2)
+    await ledger.issue(other)
+    await ledger.claim(other.nonce, permitPayloadOf(other, { payer: addressOf(0xfb) }))
+    const both = [nonce, other.nonce]
+    await expect(ledger.recordSigned(transaction, both)).rejects.toMatchObject({ code: 'lease_lost' })
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    await ledger.recordSigned(transaction, both)
+    await ledger.release(nonce)
+    await ledger.recordSigned({ ...transaction, hash: hashOf(8), raw: '0x08' }, both)
+    const [burn] = (await ledger.interrupted()).transactions
+    expect(burn?.items.map((item) => item.challenge.nonce)).toEqual([other.nonce])
   })
 })

@@ -145,6 +145,15 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     expect(left.hold?.take(true)).toBeUndefined()
     expect(await second.ledger.takeGrant(nonce, 0)).toMatchObject({ accepted: { burn: burnOf(7) } })
 
+    const ticketed = challengeOf(5)
+    await first.ledger.issue(ticketed)
+    await first.ledger.claim(ticketed.nonce, selfTransferOf(ticketed, 8), true)
+    const kept = await first.ledger.acceptAwaited(ticketed.nonce, burnOf(8))
+    const stranger = { ticketed: false, ...(kept.hold && { hold: kept.hold }) }
+    expect(await first.ledger.takeGrant(ticketed.nonce, 0, stranger)).toBe('ticket_needed')
+    // The hold is still that of the caller who has the ticket.
+    expect(await second.ledger.takeGrant(ticketed.nonce, 0, { ticketed: true })).toBe('held')
+
     const next = challengeOf(2)
     await first.ledger.issue(next)
     await first.ledger.claim(next.nonce, selfTransferOf(next, 9))

@@ -163,7 +163,8 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     const [one, two] = [first, second].map(({ store }) => portsOf(store, stoppedClock(), stepSettings).ledger)
     if (!one || !two) throw new Error('two ledgers')
     const [gone, heir] = [addressOf(0xb1), addressOf(0xb2)]
-    await first.store.leases.take(sendLease(gone))
+    const lease = await first.store.leases.take(sendLease(gone))
+    const late = portsOf(under(first.store, [lease as Lease]), stoppedClock(), stepSettings).ledger
     const [unsigned, signed] = [challengeOf(1), challengeOf(2)]
     for (const [i, challenge] of [unsigned, signed].entries()) {
       await one.issue(challenge)
@@ -185,12 +186,20 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await expect(
       one.recordSigned({ ...transaction, txNonce: 1, hash: hashOf(10) }, [unsigned.nonce]),
     ).rejects.toMatchObject({ code: 'lease_lost' })
+    // Nor may it free the challenge of a burn that its heir has sent.
+    await expect(late.release(unsigned.nonce)).rejects.toMatchObject({ code: 'lease_lost' })
+    expect(await one.release(unsigned.nonce, undefined, { sender: gone })).toBe('kept')
     await two.recordSigned({ ...transaction, hash: hashOf(11), from: heir }, [unsigned.nonce])
     // Signed bytes stay those of the account that signed them, and anybody can send them.
     expect(await two.orphaned(heir)).toMatchObject([
       { transactions: [transaction], items: [{ challenge: signed }] },
     ])
     expect((await one.interrupted(gone)).transactions).toHaveLength(1)
+    const waiting = challengeOf(3)
+    await two.issue(waiting)
+    await two.claim(waiting.nonce, permitPayloadOf(waiting, { nonce: 3n }), false, undefined, heir)
+    expect((await one.interrupted(gone)).unsigned).toEqual([])
+    expect((await two.interrupted(heir)).unsigned).toMatchObject([{ challenge: waiting }])
     expect((await two.interrupted(heir)).transactions).toMatchObject([{ items: [{ challenge: unsigned }] }])
     await first.store.close()
     await second.store.close()

@@ -65,6 +65,17 @@ function* forgetOtherCall(slot: string, nonces: readonly ChallengeNonce[]): Step
     DELETE FROM signed WHERE slot = ${slot} AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot)`
 }
 
+/** Whether a form of this transaction was recorded before. */
+export function* isFurtherForm(
+  { txNonce, from }: SignedTransaction,
+  nonces: readonly ChallengeNonce[],
+): Step<boolean> {
+  const slot = slotOf('burn', txNonce, from)
+  const rows =
+    yield sql`SELECT 1 FROM carried WHERE slot = ${slot} AND nonce IN ${list(nonces.map(key))} LIMIT 1`
+  return rows.length > 0
+}
+
 export function* isCarried(nonce: ChallengeNonce): Step<boolean> {
   return (yield sql`SELECT 1 FROM carried WHERE nonce = ${key(nonce)} AND ${isOf('burn')} LIMIT 1`).length > 0
 }

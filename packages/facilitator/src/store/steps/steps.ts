@@ -4,22 +4,23 @@
  */
 import { type Address, type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
 import { rankOf } from '../../payment/issue/shares.js'
-import type { Ledger } from '../../payment/ledger-port.js'
-import type {
-  Burn,
-  Challenge,
-  LateReason,
-  Mint,
-  PayerMeans,
-  Payment,
-  Released,
-  SignedTransaction,
+import type { Ledger, SureOf } from '../../payment/ledger-port.js'
+import {
+  type Burn,
+  type Challenge,
+  isOfAnother,
+  type LateReason,
+  type Mint,
+  type PayerMeans,
+  type Payment,
+  type Released,
+  type SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
-import { leaseLost, livingSenders } from '../lease.js'
+import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
-import { isCarried } from '../rows/transaction-rows.js'
+import { isCarried, isFurtherForm } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { isDoubtful } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
@@ -110,16 +111,20 @@ function* release(
   context: StepContext,
   nonce: ChallengeNonce,
   why: Released | undefined,
-  ifSigned: 'release' | 'keep',
+  { unsigned, sender }: SureOf,
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  if (ifSigned === 'keep' && (yield* isCarried(nonce))) return 'kept'
+  if (isOfAnother(payment.claim, sender)) return 'kept'
+  if (unsigned && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
 }
 
-/** Throws `SvcError('lease_lost')` for a burn that another account has adopted, and when no burn in it is claimed any more. */
+/**
+ * Throws `SvcError('lease_lost')` for a burn that another account has adopted, and for one that is not claimed any more. A
+ * raised price may be signed after some of the burns ended.
+ */
 function* recordSigned(
   context: StepContext,
   transaction: SignedTransaction,
@@ -129,18 +134,20 @@ function* recordSigned(
   for (const nonce of nonces) {
     const { claim } = (yield* context.rows.payment(nonce))?.payment ?? {}
     if (claim) claims += 1
-    if (claim?.sender !== undefined && claim.sender !== transaction.from) throw leaseLost()
+    if (isOfAnother(claim, transaction.from)) throw leaseLost()
   }
-  if (claims === 0 && nonces.length > 0) throw leaseLost()
+  const isWhole = claims === nonces.length
+  if (!isWhole && (claims === 0 || !(yield* isFurtherForm(transaction, nonces)))) throw leaseLost()
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 
-/** Takes over claims for which nothing was signed, and whose sender is gone. */
+/** Takes over claims for which nothing was signed, and whose sender is gone. One that is only late must not go on with them. */
 function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender: Address): Step<void> {
   const living = yield* livingSenders(context.sharedNow)
   for (const nonce of nonces) {
     const { claim, accepted } = (yield* context.rows.payment(nonce))?.payment ?? {}
     if (!claim?.sender || accepted || living.has(claim.sender) || (yield* isCarried(nonce))) continue
+    yield* endLease(sendLease(claim.sender))
     yield* context.record({ event: 'claim_adopted', challengeNonce: nonce, sender })
   }
 }
