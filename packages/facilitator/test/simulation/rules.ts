@@ -106,6 +106,26 @@ export function createRules(deps: {
     }
   }
 
+  /** A payer whose claim is released was told that nothing happens: no bytes may be out that still burn its tokens. */
+  function onReleased(nonce: ChallengeNonce): void {
+    released.add(nonce)
+    const tip = chain.tip()
+    const isOut = ({ from, txNonce, to, data }: Sent) =>
+      to === helper &&
+      !usurped.has(`${from}/${txNonce}`) &&
+      chain.usedAt(tip, from) <= txNonce &&
+      carries(data)
+    const carries = (data: Sent['data']) =>
+      chain
+        .readBurns(data)
+        .some(
+          ({ authorization }) =>
+            authorization.challengeNonce === nonce && authorization.deadline >= BigInt(tip.time),
+        )
+    const isShaken = reorgedAtMs > (signedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY)
+    if (!isShaken && [...calls.values()].some(isOut)) broken(`${nonce} is released while its burn is out`)
+  }
+
   /** A run whose record the store refused has broken off, too: then the ledger does not even know of the first burn. */
   function onPresentedAgain(nonce: ChallengeNonce): void {
     const isShaken = reorgedAtMs > (signedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY)
@@ -132,7 +152,7 @@ export function createRules(deps: {
       if (name === 'recordSigned')
         onSigned(args[0] as SignedTransaction, args[1] as readonly ChallengeNonce[])
       if (name === 'release') signers.delete(args[0] as ChallengeNonce)
-      if (outcome === 'released') released.add(args[0] as ChallengeNonce)
+      if (outcome === 'released') onReleased(args[0] as ChallengeNonce)
       if (name === 'demote' && outcome === 'demoted') {
         accepted.delete(args[0] as ChallengeNonce)
         demoted.add(args[0] as ChallengeNonce)
