@@ -4,6 +4,7 @@ import type { Address, Clock } from '@svc-zerc20/protocol'
 import { onTestFinished } from 'vitest'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import type { Challenge } from '../src/payment/records.js'
+import { slots } from '../src/store/rows/transaction-rows.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, seconds, units } from './challenges.js'
 import { temporaryFolder } from './folder.js'
 import { copyLedger } from './ledger-files.js'
@@ -42,6 +43,8 @@ export async function createFeeLedger(clock: Clock) {
   onTestFinished(() => opened.close())
   return {
     ledger: () => opened.ledger,
+    /** Signed sweeps that the ledger remembers, also those that nobody asks for. */
+    signedSweeps: () => opened.store.ask(slots('sweep')),
     /** A copy of the ledger as it is now. */
     copy(): string {
       const copy = join(temporaryFolder(), 'copy')

@@ -18,6 +18,7 @@ const fee = { amount: units(10n), bps: 100, chargeTo: 'payer', recipient } as co
 const signed = (kind: number, n: number) =>
   ({ txNonce: n, hash: hashOf(kind * 1000 + n), raw: '0x02' }) as const
 const minter = addressOf(0x31)
+const treasury = addressOf(0x32)
 
 /** A payment from its challenge to the sweep of its fee. Some are released, demoted or disclosed on the way. */
 function paymentSteps(n: number): readonly ScriptStep[] {
@@ -29,6 +30,7 @@ function paymentSteps(n: number): readonly ScriptStep[] {
     blockNumber: BigInt(n),
     leafIndex: BigInt(n),
   })
+  const swept = { ...signed(3, n), from: treasury }
   const sweep = { recipient, amount: fee.amount, challengeNonces: [nonce] }
   return [
     step('addReady', { challengeNonce: nonce, powNonce: 1, powBits: 8, payTo }),
@@ -43,8 +45,8 @@ function paymentSteps(n: number): readonly ScriptStep[] {
     step('recordMintSigned', { ...signed(2, n), from: minter }, [nonce]),
     step('finalize', nonce, { value: units(1000n) }, units(1000n)),
     step('disclose', nonce, addressOf(0xfa)),
-    step('recordSweepSigned', sweep, signed(3, n)),
-    step('endSweep', n, { kind: 'done', txHash: signed(3, n).hash, blockNumber: BigInt(n) }),
+    step('recordSweepSigned', sweep, swept),
+    step('endSweep', swept, { kind: 'done', txHash: swept.hash, blockNumber: BigInt(n) }),
   ]
 }
 
@@ -75,7 +77,7 @@ const operatorSteps: readonly ScriptStep[] = [
   { name: 'changeSetting', args: ['pause', { words: 'back at noon' }] },
   { name: 'recordDistributionSigned', args: [signed(8, 1)] },
   { name: 'changeSetting', args: ['pause', null] },
-  { name: 'endDistribution', args: [1] },
+  { name: 'endDistribution', args: [signed(8, 1)] },
 ]
 
 /** Groups of one to four steps. `below` draws a number below another. */

@@ -192,6 +192,9 @@ export type SignedTransaction = {
   readonly from?: Address
 }
 
+/** Names a transaction in all its signed forms. */
+export type SignedBy = Pick<SignedTransaction, 'txNonce' | 'from'>
+
 /** A permit that claimed its challenge: all that its burn needs. */
 export type ClaimedPermit = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }
 

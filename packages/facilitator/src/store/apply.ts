@@ -139,8 +139,8 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     yield* addSigned('distribution', transaction, [])
     return undefined
   },
-  *distribution_ended({ txNonce }) {
-    yield* forgetSlot('distribution', txNonce)
+  *distribution_ended({ txNonce, from }) {
+    yield* forgetSlot('distribution', txNonce, from)
     return undefined
   },
   *setting_changed({ name, setting }) {
@@ -213,22 +213,24 @@ function* signSweep(
   { recipient, amount, challengeNonces, transaction }: EventNamed<'sweep_signed'>,
   applied: Applied,
 ): Step<undefined> {
-  const { txNonce } = transaction
-  yield* addSigned('sweep', transaction, [])
+  const { txNonce, from } = transaction
   const sweep: Sweep = { recipient, amount, challengeNonces }
-  yield sql`
+  const opened = yield* first(sql`
     INSERT INTO sweep (open_tx_nonce, amount, payments, record)
     VALUES (${txNonce}, ${unitsColumn(amount)}, ${challengeNonces.length}, ${encode(sweep)})
-    ON CONFLICT (open_tx_nonce) DO NOTHING`
+    ON CONFLICT (open_tx_nonce) DO NOTHING RETURNING id`)
+  // Bytes of an earlier sweep moved other fees. An end that names no account has left them here.
+  if (opened) yield* forgetSlot('sweep', txNonce, from)
+  yield* addSigned('sweep', transaction, [])
   for (const nonce of challengeNonces)
     yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'sweeping'), applied)
 }
 
 function* endSweep(event: EventNamed<'sweep_ended'>, applied: Applied): Step<undefined> {
-  const { txNonce, txHash, blockNumber } = event
+  const { txNonce, from, txHash, blockNumber } = event
   const row = yield* first(sql`DELETE FROM sweep WHERE open_tx_nonce = ${txNonce} RETURNING record`)
   if (!row) return
-  yield* forgetSlot('sweep', txNonce)
+  yield* forgetSlot('sweep', txNonce, from)
   const { recipient, amount, challengeNonces } = decode<Sweep>(row.record)
   const isDone = txHash !== undefined && blockNumber !== undefined
   for (const nonce of challengeNonces) {

@@ -10,6 +10,7 @@ import type {
   LateReason,
   Mint,
   Released,
+  SignedBy,
   SignedTransaction,
   Sweep,
   UnmatchedBurn,
@@ -84,14 +85,12 @@ export type LedgerEvent =
   /** The transfer of a sweep is signed. The treasury key may send it once this event is durable. */
   | ({ readonly event: 'sweep_signed'; readonly transaction: SignedTransaction } & Sweep)
   /** The sweep of this txNonce ended: deep on the chain, or, without a hash, for good without effect. */
-  | ({ readonly event: 'sweep_ended'; readonly txNonce: number } & Partial<
-      Pick<DoneSweep, 'txHash' | 'blockNumber'>
-    >)
+  | ({ readonly event: 'sweep_ended' } & SignedBy & Partial<Pick<DoneSweep, 'txHash' | 'blockNumber'>>)
   /** The treasury sent tokens to a recipient of fees, and no known sweep did it. It counts as a sweep of these payments. */
   | ({ readonly event: 'sweep_found' } & Sweep & Pick<DoneSweep, 'txHash' | 'blockNumber'>)
   /** A transaction that distributes the splitter's balance is signed. */
   | { readonly event: 'distribution_signed'; readonly transaction: SignedTransaction }
-  | { readonly event: 'distribution_ended'; readonly txNonce: number }
+  | ({ readonly event: 'distribution_ended' } & SignedBy)
   /** A switch of the operator. */
   | { readonly event: 'setting_changed'; readonly name: string; readonly setting: unknown }
 

@@ -1,6 +1,6 @@
 /** The ports of the sweep, with the guarantees it relies on. */
 import type { Address, BaseUnits, TxHash } from '@svc-zerc20/protocol'
-import type { OpenSweep, SignedTransaction, Sweep, Swept } from '../records.js'
+import type { OpenSweep, SignedBy, SignedTransaction, Sweep, Swept } from '../records.js'
 import type { FeesDue, SweepTerms } from './plan.js'
 
 /** The part of the ledger that knows which fees were swept. */
@@ -24,7 +24,7 @@ export type FeeLedger = {
   /** Remembers a transaction that distributes the splitter's balance, before anyone else can see it. */
   recordDistributionSigned(transaction: SignedTransaction): Promise<void>
   /** The transaction was mined, or cannot be any more. */
-  endDistribution(txNonce: number): Promise<void>
+  endDistribution(transaction: SignedBy): Promise<void>
   /** Distributions that are signed and have not ended, each with all its signed forms. */
   openDistributions(): Promise<readonly (readonly SignedTransaction[])[]>
 }

@@ -100,8 +100,8 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
     recordSigned: (transaction: SignedTransaction) => ledger.recordDistributionSigned(transaction),
   }
 
-  async function conclude(end: RelayEnd, txNonce: number | undefined): Promise<TxHash> {
-    if (txNonce !== undefined) await ledger.endDistribution(txNonce)
+  async function conclude(end: RelayEnd, signed: SignedTransaction | undefined): Promise<TxHash> {
+    if (signed) await ledger.endDistribution(signed)
     if (end.kind === 'mined' && end.receipt.succeeded) return end.receipt.transactionHash
     const why = end.kind === 'mined' ? 'was mined and did nothing' : `was displaced (${end.why})`
     throw new SvcError('distribution_failed', `the distribution of ${splitter} ${why}`)
@@ -112,16 +112,16 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
     async distribute(): Promise<TxHash> {
       const reverted = await tryCall(rpc, { from: relayer.address, ...call })
       if (reverted) throw reverted
-      let txNonce: number | undefined
+      let signed: SignedTransaction | undefined
       const end = await relayer.submit({
         ...owner,
         ...call,
         async recordSigned(transaction) {
           await owner.recordSigned(transaction)
-          txNonce = transaction.txNonce
+          signed = transaction
         },
       })
-      return conclude(end, txNonce)
+      return conclude(end, signed)
     },
 
     /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
@@ -130,7 +130,7 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
         // However it ends, the balance tells what is left to distribute.
         void relayer
           .resume({ ...owner, forms })
-          .then((end) => conclude(end, forms[0]?.txNonce))
+          .then((end) => conclude(end, forms[0]))
           .catch((err) => report({ event: 'fees.distribute_failed', err }))
       }
     },

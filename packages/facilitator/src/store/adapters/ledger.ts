@@ -125,12 +125,14 @@ export function createStoreLedger({
 
     feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
-    endSweep: ({ transactions }, end) => change('endSweep', transactions[0]?.txNonce ?? -1, end),
+    async endSweep({ transactions: [form] }, end) {
+      if (form) await change('endSweep', form, end)
+    },
     recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
     openSweeps: () => ask(openSweeps()),
     swept: () => ask(swept()),
     recordDistributionSigned: (transaction) => change('recordDistributionSigned', transaction),
-    endDistribution: (txNonce) => change('endDistribution', txNonce),
+    endDistribution: (transaction) => change('endDistribution', transaction),
     openDistributions: () => ask(openDistributions()),
   }
 }

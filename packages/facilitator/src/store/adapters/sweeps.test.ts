@@ -16,7 +16,7 @@ const recipients = [feeRecipient, addressOf(9)] as const
 const { treasury } = challengeOf(0)
 const terms = { treasury, paymentsMax: 3 }
 const transaction = (txNonce: number, form = 0) =>
-  ({ txNonce, hash: hashOf(5_000 + txNonce * 10 + form), raw: '0x02' }) as const
+  ({ txNonce, hash: hashOf(5_000 + txNonce * 10 + form), raw: '0x02', from: treasury }) as const
 
 const setup = () => createFeeLedger(stoppedClock())
 type Setup = Awaited<ReturnType<typeof setup>>
@@ -149,15 +149,46 @@ describe('the ledger of fees', () => {
     expect(await under.ledger().openSweeps()).toHaveLength(1)
   })
 
-  it('a distribution is open until it ended, and its txNonce is known for good', async () => {
+  it.each([
+    { whose: 'names its account', from: treasury, kept: 0 },
+    { whose: 'names none', from: undefined, kept: 1 },
+  ])('a sweep under the txNonce of one whose end $whose has no bytes of that one', async ({ from, kept }) => {
     const under = await setup()
-    await under.ledger().recordDistributionSigned(transaction(3))
+    const sweeps = [1, 2].map(
+      (seed): Sweep => ({ recipient: recipients[0], amount: units(10n), challengeNonces: [nonceOf(seed)] }),
+    )
+    for (const seed of [1, 2]) {
+      await pay(under, feeChallenge(seed, 10n))
+      await finalize(under, challengeOf(seed))
+    }
+    for (const [form, sweep] of sweeps.entries()) {
+      await under.ledger().recordSweepSigned(sweep, transaction(0, form))
+      await under.restart()
+      const open = { ...sweep, transactions: [transaction(0, form)] }
+      expect(await under.ledger().openSweeps()).toEqual([open])
+      const { from: _, ...ended } = transaction(0, form)
+      await under
+        .ledger()
+        .endSweep({ ...sweep, transactions: [{ ...ended, ...(from && { from }) }] }, done(form))
+      expect(await under.signedSweeps()).toHaveLength(kept)
+    }
+  })
+
+  it.each([
+    { account: 'a relayer that sends alone', from: undefined },
+    { account: 'one of several relayers', from: addressOf(0xb1) },
+  ])('a distribution of $account is open until it ended, and no longer', async ({ from }) => {
+    const under = await setup()
+    const other = { ...transaction(3, 1), from: addressOf(0xb2) }
+    const { from: _, ...unnamed } = transaction(3)
+    const own = { ...unnamed, ...(from && { from }) }
+    for (const each of [own, other]) await under.ledger().recordDistributionSigned(each)
     await under.restart()
-    expect(await under.ledger().openDistributions()).toEqual([[transaction(3)]])
-    await under.ledger().endDistribution(3)
-    await under.ledger().endDistribution(3)
+    expect(await under.ledger().openDistributions()).toEqual([[own], [other]])
+    await under.ledger().endDistribution(own)
+    await under.ledger().endDistribution(own)
     await under.restart()
-    expect(await under.ledger().openDistributions()).toEqual([])
+    expect(await under.ledger().openDistributions()).toEqual([[other]])
   })
 })
 

@@ -1,6 +1,6 @@
 /** Steps of sweeps and distributions: signed before they are sent, ended once they are deep or cannot happen. */
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import type { SignedTransaction, Sweep } from '../../payment/records.js'
+import type { SignedBy, SignedTransaction, Sweep } from '../../payment/records.js'
 import type { SweepEnd, TreasuryTransfer } from '../../payment/sweep/ports.js'
 import { dueFeeIn } from '../leaves.js'
 import { slots } from '../rows/transaction-rows.js'
@@ -21,10 +21,10 @@ function* recordSweepSigned(context: StepContext, sweep: Sweep, transaction: Sig
   yield* context.record({ event: 'sweep_signed', recipient, amount, challengeNonces, transaction })
 }
 
-function* endSweep(context: StepContext, txNonce: number, end: SweepEnd): Step<void> {
+function* endSweep(context: StepContext, { txNonce, from }: SignedBy, end: SweepEnd): Step<void> {
   if (!(yield* openSweep(txNonce))) return
   const done = end.kind === 'done' && { txHash: end.txHash, blockNumber: end.blockNumber }
-  yield* context.record({ event: 'sweep_ended', txNonce, ...done })
+  yield* context.record({ event: 'sweep_ended', txNonce, ...(from && { from }), ...done })
 }
 
 function* recordSweepFound(
@@ -39,9 +39,11 @@ function* recordDistributionSigned(context: StepContext, transaction: SignedTran
   yield* context.record({ event: 'distribution_signed', transaction })
 }
 
-function* endDistribution(context: StepContext, txNonce: number): Step<void> {
-  const open = (yield* slots('distribution')).some(({ transactions }) => transactions[0]?.txNonce === txNonce)
-  if (open) yield* context.record({ event: 'distribution_ended', txNonce })
+function* endDistribution(context: StepContext, { txNonce, from }: SignedBy): Step<void> {
+  const open = (yield* slots('distribution')).some(
+    ({ transactions: [form] }) => form?.txNonce === txNonce && form.from === from,
+  )
+  if (open) yield* context.record({ event: 'distribution_ended', txNonce, ...(from && { from }) })
 }
 
 /** A replacement at a higher price sends the same money to the same recipient. */
