@@ -39,6 +39,18 @@ describe('txNonces', () => {
     expect([await txNonces.take(taken), await txNonces.take(taken)]).toEqual([0, 1])
   })
 
+  it('are counted again after a record that failed: it was written, and its bytes were sent', async () => {
+    const { txNonces, nodeCounts } = open()
+    nodeCounts(5)
+    await expect(txNonces.take(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer')
+    nodeCounts(6)
+    expect(await txNonces.take(taken)).toBe(6)
+    // A node that lags counts fewer, and is not believed.
+    await expect(txNonces.take(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer')
+    nodeCounts(2)
+    expect([await txNonces.take(taken), await txNonces.take(taken)]).toEqual([7, 8])
+  })
+
   it('are counted again after someone else used one, also when that is heard while one is signed', async () => {
     const { txNonces, nodeCounts } = open()
     expect(await txNonces.take(taken)).toBe(0)

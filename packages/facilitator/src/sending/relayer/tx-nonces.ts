@@ -10,6 +10,8 @@ export function createTxNonces(deps: {
 }) {
   const { rpc, address } = deps
   let free: number | undefined
+  /** A record that failed may have been written all the same. Then whoever reads it sends its bytes. */
+  let isDoubted = false
   const oneByOne = createSerial()
 
   /** The node's count of mined and waiting ones; never a txNonce that one of ours already has. */
@@ -19,16 +21,18 @@ export function createTxNonces(deps: {
   }
 
   async function takeNow<T>(sign: (txNonce: number) => Promise<T>): Promise<T> {
-    free ??= await ask()
+    if (free === undefined || isDoubted) free = Math.max(free ?? 0, await ask())
     const txNonce = free
+    isDoubted = true
     const signed = await sign(txNonce)
+    isDoubted = false
     // If the count was forgotten meanwhile, it stays unknown.
     if (free === txNonce) free = txNonce + 1
     return signed
   }
 
   return {
-    /** Runs `sign` with the next free txNonce, while nobody else is given one. It is used once `sign` resolves, and free if it throws. */
+    /** Runs `sign` with the next free txNonce, while nobody else is given one. It is used once `sign` resolves. If it throws, the next `take` counts again. */
     take: <T>(sign: (txNonce: number) => Promise<T>): Promise<T> => oneByOne(() => takeNow(sign)),
     /** Counts again, also what others sent with this key. */
     async count(): Promise<void> {
