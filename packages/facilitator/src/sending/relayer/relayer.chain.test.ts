@@ -10,6 +10,7 @@ import {
   startTestRelayer,
   useChain,
 } from '../../../test/relayer.js'
+import type { SignedTransaction } from '../../payment/records.js'
 import type { RelayEnd } from './slot.js'
 
 let chain: Chain
@@ -204,6 +205,25 @@ describe('someone else uses the key', () => {
     await submit('0x02')
     expect((await minedCalls()).at(-1)).toBe('0x02')
     expect([count('relayer.displaced'), relayer.queue().length]).toEqual([1, 0])
+  })
+})
+
+describe('a transaction of an earlier run', () => {
+  it('that another account signed is not taken up, and our txNonces do not follow its', async () => {
+    const { relayer, submit, minedCalls } = await startRelayer({ started: false })
+    const other = await startRelayer({ isNamed: true, started: false })
+    for (let nonce = 0; nonce < 5; nonce++) await other.foreign(nonce)
+    await other.relayer.start()
+    const forms: SignedTransaction[] = []
+    const recordSigned = async (transaction: SignedTransaction) => void forms.push(transaction)
+    const ended = await other.submit('0x01', { recordSigned })
+    if (ended.kind !== 'mined') throw new Error(ended.why)
+    const earlier = { purpose: 'burn', recordSigned, forms } as const
+    expect(await relayer.resume(earlier)).toEqual({ kind: 'displaced', why: 'foreign' })
+    relayer.watch(earlier, ended.receipt)
+    await relayer.start()
+    await submit('0x02')
+    expect(await minedCalls()).toEqual(['0x02'])
   })
 })
 

@@ -185,7 +185,7 @@ export function addressOf(account: Pick<SendingAccount, 'address'>): Address {
   return address
 }
 
-/** The slot of a transaction of an earlier run. This run has not sent it: the first look that misses it does. */
+/** The slot of a transaction of an earlier run; undefined when another account signed it. This run has not sent it: the first look that misses it does. */
 function slotOf(
   { forms: signed, ...owner }: EarlierTransaction,
   self: Address,
@@ -193,8 +193,9 @@ function slotOf(
   end: Slot['end'],
 ): Slot | undefined {
   const read = readForms(signed, self)
-  const txNonce = signed.at(-1)?.txNonce
-  if (!read || txNonce === undefined) return undefined
+  const { txNonce, from = self } = signed.at(-1) ?? {}
+  // Its txNonce is none of ours: our next ones would follow it, and all below would be a gap.
+  if (!read || txNonce === undefined || from !== self) return undefined
   const times = { signedAtMs: now, sentAtMs: 0 }
   return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
 }
