@@ -25,8 +25,8 @@ export type FeeLedger = {
   recordDistributionSigned(transaction: SignedTransaction): Promise<void>
   /** The transaction was mined, or cannot be any more. */
   endDistribution(transaction: SignedBy): Promise<void>
-  /** Distributions that are signed and have not ended, each with all its signed forms. */
-  openDistributions(): Promise<readonly (readonly SignedTransaction[])[]>
+  /** Distributions that are signed and have not ended, of all accounts or of one, each with all its signed forms. */
+  openDistributions(account?: Address): Promise<readonly (readonly SignedTransaction[])[]>
 }
 
 /** A transfer of tokens from the treasury, as the chain recorded it. */

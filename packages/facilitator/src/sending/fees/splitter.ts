@@ -126,7 +126,7 @@ function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: Sp
 
     /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
     async resume(): Promise<void> {
-      for (const forms of await ledger.openDistributions()) {
+      for (const forms of await ledger.openDistributions(relayer.address)) {
         // However it ends, the balance tells what is left to distribute.
         void relayer
           .resume({ ...owner, forms })

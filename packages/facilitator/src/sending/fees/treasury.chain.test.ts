@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { movableClock } from '../../../../../test/support/clocks.js'
 import { type End, passTime } from '../../../../../test/support/pass-time.js'
 import { until } from '../../../../../test/support/until.js'
+import { addressOf, hashOf } from '../../../test/challenges.js'
 import { createFeeLedger, feeRecipient } from '../../../test/fee-ledger.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { limits } from '../../../test/relayer.js'
@@ -376,11 +377,17 @@ describe('a splitter', () => {
     await nextRun()
     net.chain.setFaults([])
     expect(await fees.ledger().openDistributions()).toEqual(signed)
+    const [form] = signed.flat()
+    if (!form) throw new Error('a distribution is signed')
+    // Another daemon goes on with its own.
+    const other = { ...form, txNonce: 90, hash: hashOf(90), from: addressOf(0xb2) }
+    await fees.ledger().recordDistributionSigned(other)
     await start().resume()
     await until(async () => {
       await net.chain.mine()
-      return (await fees.ledger().openDistributions()).length === 0
+      return (await fees.ledger().openDistributions()).length < 2
     })
+    expect(await fees.ledger().openDistributions()).toEqual([[other]])
     expect([await received(), await net.balanceOf(splitter)]).toEqual([10n, 0n])
   })
 })

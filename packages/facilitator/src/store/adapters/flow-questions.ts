@@ -11,6 +11,7 @@ import {
   type OpenClaim,
   type OpenSweep,
   type Payment,
+  type Purpose,
   type ShallowBurns,
   type SignedTransaction,
   type Sweep,
@@ -25,6 +26,7 @@ import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, paddedList, type Row, type Step, serverNow, sql } from '../sql.js'
+import { readAccount } from '../steps/operator-steps.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -164,8 +166,11 @@ export function* openSweeps(): Step<readonly OpenSweep[]> {
   }))
 }
 
-export function* openDistributions(): Step<readonly (readonly SignedTransaction[])[]> {
-  return (yield* slots('distribution')).map(({ transactions }) => transactions)
+export function* openDistributions(account?: Address): Step<readonly (readonly SignedTransaction[])[]> {
+  const sole = yield* soleRelayer()
+  return (yield* slots('distribution'))
+    .map(({ transactions }) => transactions)
+    .filter(([form]) => isOwn(form?.from ?? sole, account))
 }
 
 export function* swept(): Step<Swept> {
@@ -186,7 +191,7 @@ export function* swept(): Step<Swept> {
  * belongs to the newest.
  */
 export function* interrupted(account?: Address): Step<InterruptedWork> {
-  const burns = yield* slots('burn')
+  const burns = yield* namedSlots('burn')
   const { items, transfers } = yield* claimsUnderWay()
   const carrier = new Map<ChallengeNonce, string>()
   for (const { name, carried } of burns) {
@@ -200,14 +205,14 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
   const isUnderWay = ({ carried }: Slot) => carried.some(({ acceptedBlock }) => acceptedBlock === undefined)
   return {
     transactions: burns
-      .filter((slot) => isUnderWay(slot) && isOwn(slot, account))
+      .filter((slot) => isUnderWay(slot) && isOwn(slot.transactions[0]?.from, account))
       .map(({ name, transactions }) => ({
         transactions,
         items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
         accepted: shallow.get(name)?.items ?? [],
       })),
     shallow: burns
-      .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
+      .filter((slot) => !isUnderWay(slot) && isOwn(slot.transactions[0]?.from, account))
       .flatMap(({ name }) => shallow.get(name) ?? []),
     unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isOfAnother(item, account)),
     transfers,
@@ -241,16 +246,28 @@ function claimIn(row: Row): UnsignedClaim {
 
 /** Transactions with burns under way of accounts whose daemons are gone, apart from this account. */
 export function* orphaned(account: Address): Step<InterruptedWork['transactions']> {
-  const living = new Set<string | undefined>([undefined, '', account, ...(yield* livingSenders(serverNow))])
+  const living = new Set<string | undefined>([undefined, account, ...(yield* livingSenders(serverNow))])
   // Asked all the time, and nearly always none is.
   if ((yield* accountsUnderWay('burn')).every((each) => living.has(each))) return []
   const { transactions } = yield* interrupted()
   return transactions.filter(({ transactions: [form] }) => !living.has(form?.from))
 }
 
-const isOwn = ({ transactions }: Pick<Slot, 'transactions'>, account: Address | undefined): boolean => {
-  const from = transactions[0]?.from
-  return account === undefined || from === undefined || from === account
+const isOwn = (from: Address | undefined, account: Address | undefined): boolean =>
+  account === undefined || from === undefined || from === account
+
+/** Who signed what names nobody: the relayer that sends alone, or did before the ledger was moved to a server. */
+function* soleRelayer(): Step<Address | undefined> {
+  return (yield* readAccount('relayer'))?.address
+}
+
+/** Every slot of a purpose, with the name of its account wherever that is known. */
+function* namedSlots(purpose: Purpose): Step<readonly Slot[]> {
+  const from = yield* soleRelayer()
+  return (yield* slots(purpose)).map((slot) => ({
+    ...slot,
+    transactions: slot.transactions.map((form) => ({ ...(from && { from }), ...form })),
+  }))
 }
 
 function* claimsUnderWay(): Step<{
@@ -298,7 +315,7 @@ function* shallowIn({ transactions, carried }: Slot): Step<ShallowBurns | undefi
 }
 
 function* interruptedMints(): Step<readonly InterruptedMint[]> {
-  return (yield* slots('mint')).map(({ transactions, carried }) => ({
+  return (yield* namedSlots('mint')).map(({ transactions, carried }) => ({
     transactions,
     nonces: carried.map(({ nonce }) => nonce),
   }))

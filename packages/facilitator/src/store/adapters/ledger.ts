@@ -133,7 +133,7 @@ export function createStoreLedger({
     swept: () => ask(swept()),
     recordDistributionSigned: (transaction) => change('recordDistributionSigned', transaction),
     endDistribution: (transaction) => change('endDistribution', transaction),
-    openDistributions: () => ask(openDistributions()),
+    openDistributions: (account) => ask(openDistributions(account)),
   }
 }
 
