@@ -25,7 +25,11 @@ export type ChainSide = {
   openSenders(terms: SenderTerms): Senders
 }
 
-export type SenderTerms = Pick<Parameters<typeof createRelayer>[0], 'recordEmpty'> & {
+export type SenderTerms = {
+  /** What each account records with: every daemon may have the minter's key, and the one that works uses it. */
+  readonly recordEmpty: Readonly<
+    Record<'relayer' | 'minter', Parameters<typeof createRelayer>[0]['recordEmpty']>
+  >
   /** Other daemons may send burns from other accounts. */
   readonly isShared: boolean
 }
@@ -106,7 +110,13 @@ export async function openChainSide(deps: {
     chain,
     relayer: addressOf(account),
     openSenders({ isShared, recordEmpty }) {
-      const relayer = createRelayer({ ...sending, account, isNamed: isShared, recordEmpty, limits })
+      const relayer = createRelayer({
+        ...sending,
+        account,
+        isNamed: isShared,
+        recordEmpty: recordEmpty.relayer,
+        limits,
+      })
       const minter =
         secrets.minter &&
         // No burns wait behind these mints, so nothing is kept back for burns.
@@ -114,7 +124,7 @@ export async function openChainSide(deps: {
           ...sending,
           account: secrets.minter.reveal(),
           isNamed: true,
-          recordEmpty,
+          recordEmpty: recordEmpty.minter,
           limits: { ...limits, mintReserveGas: 0n },
         })
       return { relayer, minter, mintSender: createMintSender({ relayer, minter }) }

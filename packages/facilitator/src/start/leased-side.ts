@@ -63,14 +63,15 @@ export async function createLeasedSide(
   const isShared = storage.shared !== undefined
   const report = front.telemetry.log
   const sendStorage = send ? { ...storage, ...storage.under([send]) } : storage
+  const workStorage = send && work ? { ...storage, ...storage.under([send, work]) } : sendStorage
   const { ledger } = sendStorage
-  const recordEmpty: SenderTerms['recordEmpty'] = (transaction) => ledger.recordSigned(transaction, [])
+  const recordEmpty: SenderTerms['recordEmpty'] = {
+    relayer: (transaction) => ledger.recordSigned(transaction, []),
+    minter: (transaction) => workStorage.ledger.recordSigned(transaction, []),
+  }
   const senders = chainSide.openSenders({ isShared, recordEmpty })
   const sending: LeasedParts = { ...front, storage: sendStorage, senders }
-  const working: LeasedParts = {
-    ...sending,
-    storage: send && work ? { ...storage, ...storage.under([send, work]) } : sendStorage,
-  }
+  const working: LeasedParts = { ...sending, storage: workStorage }
   const { relayer, minter } = senders
   const closing = new AbortController()
   const draining = new AbortController()
@@ -99,11 +100,11 @@ export async function createLeasedSide(
 
     async resume({ isCopy }) {
       const worker = work && minter
-      await assertAccountsKnown({ storage: working.storage, relayer, isShared, minter: worker, isCopy })
+      await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker, isCopy })
       const account = isShared ? relayer.address : undefined
       const left = await createResume({ ledger, burns, examine, report, account })
-      // Also without the work: what the relayer has signed keeps its txNonce.
-      await finalization.resumeMints()
+      // Also without the work: what the relayer has signed keeps its txNonce. What the minter signed is the work.
+      await finalization.resumeMints(work ? undefined : relayer.address)
       if (work) await fees.resume()
       if (profile.acceptsPayments) left.resumeTransactions()
       await Promise.all([relayer.start(), worker?.start()])

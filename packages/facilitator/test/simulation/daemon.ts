@@ -222,7 +222,7 @@ async function openChainSide({
         limits: { ...limits, receiptPollFirstMs: 100, receiptPollMaxMs: 1_000 },
         account: network.accountOf(address),
         isNamed: isShared,
-        recordEmpty,
+        recordEmpty: recordEmpty.relayer,
         confirmations: terms.confirmations,
         reorgWatchBlocks: terms.reorgWatchBlocks,
         onHead: chain.sawHead,
@@ -290,7 +290,7 @@ function wireFinalization(parts: LeasedParts, deps: DaemonDeps): Finalization {
   let loop: Loop | undefined
   return {
     off: undefined,
-    resumeMints: async () => void (await resumeMints({ ledger, minter, report })),
+    resumeMints: (account) => resumeMints({ ledger, minter, report, account }),
     startLoop() {
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },

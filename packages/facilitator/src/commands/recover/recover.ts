@@ -74,7 +74,9 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
     const isShared = storage.shared !== undefined
-    const { relayer, minter } = chainSide.openSenders({ isShared, recordEmpty: async () => undefined })
+    const nothing = async () => undefined
+    const recordEmpty = { relayer: nothing, minter: nothing }
+    const { relayer, minter } = chainSide.openSenders({ isShared, recordEmpty })
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()

@@ -216,7 +216,7 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
       .flatMap(({ name }) => shallow.get(name) ?? []),
     unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isOfAnother(item, account)),
     transfers,
-    mints: yield* interruptedMints(),
+    mints: yield* interruptedMints(account),
   }
 }
 
@@ -314,9 +314,8 @@ function* shallowIn({ transactions, carried }: Slot): Step<ShallowBurns | undefi
   return block && { transactions, items, block }
 }
 
-function* interruptedMints(): Step<readonly InterruptedMint[]> {
-  return (yield* namedSlots('mint')).map(({ transactions, carried }) => ({
-    transactions,
-    nonces: carried.map(({ nonce }) => nonce),
-  }))
+function* interruptedMints(account: Address | undefined): Step<readonly InterruptedMint[]> {
+  return (yield* namedSlots('mint'))
+    .filter(({ transactions: [form] }) => isOwn(form?.from, account))
+    .map(({ transactions, carried }) => ({ transactions, nonces: carried.map(({ nonce }) => nonce) }))
 }

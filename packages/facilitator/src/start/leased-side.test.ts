@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { stoppedClock } from '../../../../test/support/clocks.js'
+import { addressOf, deployment, hashOf } from '../../test/challenges.js'
+import { minimalConfig } from '../../test/config.js'
+import { parseConfig } from '../config/config.js'
+import type { Lease } from '../store/lease.js'
+import type { SenderTerms } from './chain-side.js'
+import { createLeasedSide, type HeldLeases } from './leased-side.js'
+import type { Parts } from './parts.js'
+
+const relayer = addressOf(0xb1)
+const leaseOf = (name: string): Lease => ({
+  fence: { name, term: 1 },
+  lost: new AbortController().signal,
+  release: async () => undefined,
+})
+const [send, work] = ['send', 'work'].map(leaseOf) as [Lease, Lease]
+
+/** A daemon among others that have the same key of the minter. Nothing is under way. */
+async function setup(held: HeldLeases) {
+  const resumed: unknown[] = []
+  const recorded: string[] = []
+  const ledgerUnder = (leases: readonly Lease[]) => ({
+    interrupted: async () => ({ transactions: [], shallow: [], unsigned: [], transfers: [], mints: [] }),
+    recordSigned: async () => void recorded.push(leases.map(({ fence }) => fence?.name).join(' and ')),
+  })
+  const accountAt = (address: string) => ({
+    address,
+    minedCount: async () => 0,
+    start: async () => undefined,
+  })
+  let terms: SenderTerms | undefined
+  const parts = {
+    config: parseConfig(minimalConfig({}, 'local')),
+    profile: { acceptsPayments: true },
+    chainSide: {
+      rpc: {},
+      chain: {},
+      deployment: { ...deployment, helper: undefined },
+      openSenders(given: SenderTerms) {
+        terms = given
+        return { relayer: accountAt(relayer), minter: accountAt(addressOf(0xb2)), mintSender: {} }
+      },
+    },
+    storage: {
+      shared: {},
+      ledger: ledgerUnder([]),
+      issued: {},
+      under: (leases: readonly Lease[]) => ({ ledger: ledgerUnder(leases) }),
+      knownAccount: async () => undefined,
+      bindAccount: async () => undefined,
+    },
+    clock: stoppedClock(),
+    telemetry: { log: () => undefined, metrics: { source: () => undefined } },
+  } as unknown as Parts
+  const make = {
+    finalization: async () => ({ resumeMints: async (account?: string) => void resumed.push(account) }),
+    fees: () => ({ resume: async () => undefined }),
+  } as never
+  const side = await createLeasedSide(parts, {} as never, {} as never, held, make)
+  await side.resume({ isCopy: false })
+  const empty = { txNonce: 0, hash: hashOf(1), raw: '0x02' } as const
+  await terms?.recordEmpty.relayer(empty)
+  await terms?.recordEmpty.minter(empty)
+  return { resumed, recorded }
+}
+
+it('only the daemon that works goes on with what the minter signed, and signs with its key', async () => {
+  expect(await setup({ send, work })).toEqual({ resumed: [undefined], recorded: ['send', 'send and work'] })
+  const { resumed } = await setup({ send })
+  expect(resumed).toEqual([relayer])
+})
