@@ -185,7 +185,10 @@ export function addressOf(account: Pick<SendingAccount, 'address'>): Address {
   return address
 }
 
-/** The slot of a transaction of an earlier run; undefined when another account signed it. This run has not sent it: the first look that misses it does. */
+/**
+ * The slot of a transaction of an earlier run. This run has not sent it: the first look that misses it does. Undefined when
+ * another account signed it.
+ */
 function slotOf(
   { forms: signed, ...owner }: EarlierTransaction,
   self: Address,

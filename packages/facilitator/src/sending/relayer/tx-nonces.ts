@@ -32,7 +32,10 @@ export function createTxNonces(deps: {
   }
 
   return {
-    /** Runs `sign` with the next free txNonce, while nobody else is given one. It is used once `sign` resolves. If it throws, the next `take` counts again. */
+    /**
+     * Runs `sign` with the next free txNonce, while nobody else is given one. It is used once `sign` resolves. If that throws,
+     * the next `take` counts again.
+     */
     take: <T>(sign: (txNonce: number) => Promise<T>): Promise<T> => oneByOne(() => takeNow(sign)),
     /** Counts again, also what others sent with this key. */
     async count(): Promise<void> {
