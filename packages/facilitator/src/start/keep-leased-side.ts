@@ -62,7 +62,7 @@ export async function keepLeasedSide(deps: {
   held = deps.isCopy ? await takeAll() : await takeMore(held)
   if (deps.isCopy && held.work) await deps.acceptCopy(held.work)
   let side = await make(held)
-  if (held.send) await side.resume({ isCopy: deps.isCopy })
+  if (held.send) await side.resume()
 
   function tell(before: Held): void {
     const { send, work } = held
@@ -73,14 +73,14 @@ export async function keepLeasedSide(deps: {
   }
 
   /** Puts the side of the moment away, and goes on with one that has these leases. */
-  async function change(next: Held, isCopy: boolean): Promise<void> {
+  async function change(next: Held): Promise<void> {
     const before = { side, held }
     held = {}
     // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
     await before.side.close()
     void before.side.drain().catch((err) => log({ event: 'work.failed', err }))
     side = await make(next)
-    if (next.send) await side.resume({ isCopy })
+    if (next.send) await side.resume()
     held = next
     isBroken = false
     side.startLoops()
@@ -92,7 +92,7 @@ export async function keepLeasedSide(deps: {
     const isOld = deps.isOld() && next.work !== undefined
     if (next.send === held.send && next.work === held.work && !isOld && !isBroken) return
     if (isOld && next.work) await deps.acceptCopy(next.work)
-    await change(next, isOld).catch(async (error) => {
+    await change(next).catch(async (error) => {
       // Another daemon may fare better, and so may this one later.
       held = {}
       isBroken = true

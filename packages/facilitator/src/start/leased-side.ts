@@ -29,11 +29,8 @@ export type LeasedSide = {
   readonly finalization: Finalization
   readonly following: Following
   readonly fees: FeesSide
-  /**
-   * Takes up what the last holder of the leases left, before anything new is signed. The ledger may be an older copy that
-   * was accepted: then the chain may know more transactions than it.
-   */
-  resume(ledger: { readonly isCopy: boolean }): Promise<void>
+  /** Takes up what the last holder of the leases left, before anything new is signed. */
+  resume(): Promise<void>
   startLoops(): void
   /** Stops retries and loops. Resolves when nothing is under way. */
   drain(): Promise<void>
@@ -98,9 +95,9 @@ export async function createLeasedSide(
     following,
     fees,
 
-    async resume({ isCopy }) {
+    async resume() {
       const worker = work && minter
-      await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker, isCopy })
+      await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker })
       const account = isShared ? relayer.address : undefined
       const left = await createResume({ ledger, burns, examine, report, account })
       // Also without the work: what the relayer has signed keeps its txNonce. What the minter signed is the work.

@@ -18,14 +18,17 @@ function setup() {
     bindAccount: (name: AccountName, account: KnownAccount) => store.change('bindAccount', name, account),
   }
   const accountOf = (of: Address, mined: number) => ({ address: of, minedCount: async () => mined })
-  const start = (mined: { relayer: number; minter?: number }, isCopy = false, as = minter) =>
+  const start = (mined: { relayer: number; minter?: number }, as = minter) =>
     assertAccountsKnown({
       isShared: false,
       storage,
       relayer: accountOf(relayer, mined.relayer),
       minter: mined.minter === undefined ? undefined : accountOf(as, mined.minter),
-      isCopy,
     })
+  /** One of several relayers. */
+  const startShared = (of: Address, mined: number) =>
+    assertAccountsKnown({ isShared: true, storage, relayer: accountOf(of, mined), minter: undefined })
+  const acceptCopy = () => store.change('acceptCopy', 0)
   const sign = (txNonce: number, from?: Address) =>
     store.change('recordDistributionSigned', {
       txNonce,
@@ -33,18 +36,44 @@ function setup() {
       raw: '0x02' as const,
       ...(from && { from }),
     })
-  return { start, sign }
+  return { start, startShared, acceptCopy, sign }
 }
 
 describe('transactions that the ledger does not know', () => {
   it('stop a start, of the relayer and of the minter, unless the operator accepts the journal', async () => {
-    const { start } = setup()
+    const { start, acceptCopy } = setup()
     await start({ relayer: 3, minter: 5 })
     await start({ relayer: 3, minter: 5 })
     await expect(start({ relayer: 4, minter: 5 })).rejects.toThrow(`the relayer ${relayer} has sent 1 `)
     await expect(start({ relayer: 3, minter: 7 })).rejects.toThrow(`the minter ${minter} has sent 2 `)
-    await start({ relayer: 3, minter: 7 }, true)
-    await start({ relayer: 3, minter: 7 })
+    await acceptCopy()
+    // A daemon that does not mint comes first.
+    await start({ relayer: 4 })
+    await start({ relayer: 4, minter: 7 })
+    await start({ relayer: 4, minter: 7 })
+    await expect(start({ relayer: 5, minter: 7 })).rejects.toThrow('has sent 1 ')
+    await expect(start({ relayer: 4, minter: 8 })).rejects.toThrow('has sent 1 ')
+  })
+
+  it('stop none of several relayers once one daemon has accepted the copy, and each of them again after its next start', async () => {
+    const { startShared, acceptCopy } = setup()
+    const relayers = [address('4'), address('5')]
+    for (const of of relayers) await startShared(of, 3)
+    await acceptCopy()
+    for (const of of relayers) await startShared(of, 5)
+    for (const of of relayers) await expect(startShared(of, 6)).rejects.toMatchObject({ code: 'ledger_old' })
+  })
+
+  it('are not those that were signed before the copy was accepted, or since, and are mined later', async () => {
+    const { startShared, acceptCopy, sign } = setup()
+    const of = address('4')
+    await startShared(of, 3)
+    await sign(3, of)
+    await acceptCopy()
+    await sign(4, of)
+    await startShared(of, 3)
+    await startShared(of, 5)
+    await expect(startShared(of, 6)).rejects.toThrow('has sent 1 ')
   })
 
   it('are counted by account: a mint of the minter says nothing about the relayer', async () => {
@@ -60,10 +89,10 @@ describe('transactions that the ledger does not know', () => {
   it('are none when the minter has another key, or none', async () => {
     const { sign, start } = setup()
     await start({ relayer: 3, minter: 2 })
-    await start({ relayer: 3, minter: 9 }, false, address('3'))
+    await start({ relayer: 3, minter: 9 }, address('3'))
     // A record of the minter before: its key is not the one that is bound.
     await sign(50, minter)
-    await expect(start({ relayer: 3, minter: 10 }, false, address('3'))).rejects.toThrow('has sent 1 ')
+    await expect(start({ relayer: 3, minter: 10 }, address('3'))).rejects.toThrow('has sent 1 ')
     await start({ relayer: 3 })
   })
 })

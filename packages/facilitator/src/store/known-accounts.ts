@@ -3,9 +3,10 @@
  * more than the ledger knows means that the ledger is an old copy, or that somebody else uses the key.
  */
 import type { Address } from '@svc-zerc20/protocol'
-import type { AccountName, KnownAccount } from './events.js'
+import type { AccountName } from './events.js'
 import { ledgerOld } from './ledger-old.js'
 import type { OpenLedger } from './open.js'
+import type { RememberedAccount } from './steps/operator-steps.js'
 
 export type CountedAccount = {
   readonly address: Address
@@ -17,17 +18,17 @@ export type CountedAccount = {
 export async function assertKnown(
   name: AccountName,
   { address, minedCount }: CountedAccount,
-  known: KnownAccount | undefined,
+  known: RememberedAccount | undefined,
 ): Promise<number> {
   const lastTxNonce = (await minedCount()) - 1
-  if (known?.address !== address || lastTxNonce <= known.txNonce) return lastTxNonce
+  if (known?.address !== address || known.isDoubted || lastTxNonce <= known.txNonce) return lastTxNonce
   throw ledgerOld(
     `the ${name.replace(` ${address}`, '')} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
       'copy, or somebody else used that key (then start once with --accept-copy)',
   )
 }
 
-/** Throws `SvcError('ledger_old')`. An account that the ledger does not know yet is bound to it as it is now. */
+/** Throws `SvcError('ledger_old')`. An account that the ledger does not know yet, or doubts, is bound to it as it is now. */
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
   readonly relayer: CountedAccount
@@ -35,8 +36,6 @@ export async function assertAccountsKnown(deps: {
   readonly isShared: boolean
   /** Absent when the relayer sends mints. */
   readonly minter: CountedAccount | undefined
-  /** The ledger is an older copy that was accepted, by the operator or by the daemon that works. */
-  readonly isCopy: boolean
 }): Promise<void> {
   const { knownAccount, bindAccount } = deps.storage
   const { relayer, minter } = deps
@@ -47,8 +46,11 @@ export async function assertAccountsKnown(deps: {
   ] as const) {
     if (!account) continue
     const known = await knownAccount(name)
-    const lastTxNonce = await assertKnown(name, account, deps.isCopy ? undefined : known)
-    const isKnown = known?.address === account.address && lastTxNonce <= known.txNonce
-    if (!isKnown) await bindAccount(name, { address: account.address, txNonce: lastTxNonce })
+    const { address } = account
+    const mined = await assertKnown(name, account, known)
+    const isSame = known?.address === address
+    if (isSame && !known.isDoubted) continue
+    // What was signed may be mined later.
+    await bindAccount(name, { address, txNonce: isSame ? Math.max(mined, known.txNonce) : mined })
   }
 }

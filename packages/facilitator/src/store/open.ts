@@ -23,7 +23,7 @@ import type { Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
 import { openShared } from './postgres/shared.js'
 import { slots } from './rows/transaction-rows.js'
-import { readAccount, readBinding, readyAddresses } from './steps/operator-steps.js'
+import { type RememberedAccount, readAccount, readBinding, readyAddresses } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openHere, openInThread, type Store, under } from './store.js'
 
@@ -48,7 +48,7 @@ export type OpenLedger = {
   /** Writes an event without news, to find out whether the disk takes events; throws when it refuses. */
   tryDisk(): Promise<void>
   /** An account of the ledger, with the highest txNonce that is known of it. */
-  knownAccount(name: AccountName): Promise<KnownAccount | undefined>
+  knownAccount(name: AccountName): Promise<RememberedAccount | undefined>
   bindAccount(name: AccountName, account: KnownAccount): Promise<void>
   close(): Promise<void>
 }

@@ -81,7 +81,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()
       if (storage.isCopy) await acceptCopy(storage, rpc, log)
-      await assertAccountsKnown({ storage, relayer, isShared, minter, isCopy: storage.isCopy })
+      await assertAccountsKnown({ storage, relayer, isShared, minter })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
       const ledgerIds = [...new Set([...options.ledgerIds, ...made])]

@@ -2,12 +2,14 @@
  * An older copy of a ledger. It lacks all that happened after it was made: which addresses were handed out, which burns were
  * granted. So nothing of that time is believed. Ready addresses are dropped, the chain is followed from the first address
  * again, and a burn of that time for a challenge of the copy buys nothing any more: it is minted and told to the operator.
+ * Transactions of that time are the chain's to tell: each account is bound again by the next daemon that uses it.
  */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn } from '../../payment/records.js'
 import type { PaymentRow } from '../rows/payment-rows.js'
 import { type Doubt, doubtSetting } from '../rows/rows.js'
 import { first, hexOf, type Step, sql } from '../sql.js'
+import { doubtAccounts } from './operator-steps.js'
 import type { StepContext } from './step-context.js'
 
 /** Whether the burn may have been granted behind the copy. */
@@ -32,6 +34,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
     name: doubtSetting,
     setting: { payment: newest?.id, block: head } satisfies Doubt,
   })
+  yield* doubtAccounts(context)
   // A payer from before the copy may have been served behind it.
   for (;;) {
     const unserved = yield sql`

@@ -3,6 +3,7 @@ import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { payerOf } from '../../payment/listing.js'
 import type { ReadyAddress } from '../../payment/ports.js'
 import type { AccountName, Binding, KnownAccount } from '../events.js'
+import { readSetting } from '../rows/rows.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import type { StepContext } from './step-context.js'
@@ -13,6 +14,31 @@ function* bind(context: StepContext, binding: Binding): Step<void> {
 
 function* bindAccount(context: StepContext, name: AccountName, account: KnownAccount): Step<void> {
   yield* context.record({ event: 'account_bound', name, account })
+  const doubted = yield* readDoubted()
+  if (doubted.includes(name))
+    yield* setDoubted(
+      context,
+      doubted.filter((other) => other !== name),
+    )
+}
+
+/** Accounts that may have sent more than the ledger knows, until they are bound again. */
+const doubtedSetting = 'doubted_accounts'
+
+const setDoubted = (context: StepContext, names: readonly AccountName[]) =>
+  changeSetting(context, doubtedSetting, names)
+
+function* readDoubted(): Step<readonly AccountName[]> {
+  return (yield* readSetting<readonly AccountName[]>(doubtedSetting)) ?? []
+}
+
+export function* doubtAccounts(context: StepContext): Step<void> {
+  const accounts = yield sql`SELECT name FROM account ORDER BY name`
+  if (accounts.length > 0)
+    yield* setDoubted(
+      context,
+      accounts.map(({ name }) => name),
+    )
 }
 
 function* changeSetting(context: StepContext, name: string, setting: unknown): Step<void> {
@@ -67,9 +93,14 @@ export function* readBinding(): Step<Partial<Binding>> {
   return decode<Partial<Binding>>(row?.record)
 }
 
-export function* readAccount(name: AccountName): Step<KnownAccount | undefined> {
+/** `isDoubted`: an older copy of the ledger was accepted since the account was bound. */
+export type RememberedAccount = KnownAccount & { readonly isDoubted: boolean }
+
+export function* readAccount(name: AccountName): Step<RememberedAccount | undefined> {
   const row = yield* first(sql`SELECT address, tx_nonce FROM account WHERE name = ${name}`)
-  return row && { address: hexOf(row.address) as Address, txNonce: row.tx_nonce }
+  if (!row) return undefined
+  const isDoubted = (yield* readDoubted()).includes(name)
+  return { address: hexOf(row.address) as Address, txNonce: row.tx_nonce, isDoubted }
 }
 
 export function* readHistoryEnd(file: string): Step<HistoryEnd | undefined> {
