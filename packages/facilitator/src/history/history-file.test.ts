@@ -1,10 +1,13 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, units } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { openTestStore, type TestStore } from '../../test/store.js'
+import { backUp } from '../store/backup.js'
+import { readHistoryEnd } from '../store/steps/operator-steps.js'
 import { openHistoryFile } from './history-file.js'
 
 const binding = { chainId: 31337, token: addressOf(7) }
@@ -129,6 +132,48 @@ describe('the history as a file', () => {
     }
     await store.close()
   })
+
+  it.each(['runs', 'is away'])(
+    'has every event of an older copy of the ledger, which took over while the daemon %s',
+    async (during) => {
+      const folder = temporaryFolder()
+      const path = join(folder, 'history.jsonl')
+      const [live, copied] = [join(folder, 'live.jsonl'), join(folder, 'copied.jsonl')]
+      const original = await openTestStore({ path: live })
+      let { store, ledger } = original
+      // As a server whose name moves to another one.
+      const server = {
+        ...original,
+        store: {
+          ...store,
+          ask: (question) => store.ask(question),
+          change: (name, ...args) => store.change(name, ...args),
+        } satisfies TestStore['store'],
+      }
+      const isTold = async (last: number) =>
+        (await store.ask(readHistoryEnd(`${hostname()}:${path}`)))?.last === last
+
+      let file = await open(path, server)
+      for (const n of [1, 2]) await ledger.issue(challengeOf(n))
+      await until(() => isTold(2))
+      backUp(live, `${copied}.db`)
+      // The copy lacks an event that has a line, and one that needs none.
+      await ledger.issue(challengeOf(3))
+      await store.change('changeSetting', 'lost', true)
+      await until(() => isTold(4))
+      if (during === 'is away') await file.close()
+      const copy = await openTestStore({ path: copied })
+      ;({ store, ledger } = copy)
+      await store.change('acceptCopy', 0)
+      for (const n of [4, 5, 6]) await ledger.issue(challengeOf(n))
+      if (during === 'is away') file = await open(path, server)
+      await until(() => isTold(6))
+      await file.close()
+      expect(linesIn(path).map(({ number }) => number)).toEqual([undefined, 1, 2, 3, undefined, 4, 5, 6])
+      await original.close()
+      await copy.close()
+    },
+  )
 
   it('goes on behind lines that the ledger was not told of', async () => {
     const path = join(temporaryFolder(), 'history.jsonl')

@@ -1,7 +1,8 @@
 /**
  * The history as a file: every turn of every payment, a line each, behind the table of events and never on the way of a
- * request. The ledger remembers how far it was written, so that a start reads only what is behind that place. A disk that
- * refuses is told of and tried again.
+ * request. The ledger remembers how far it was written, so that a start reads only what is behind that place. A ledger that
+ * does not remember it may be an older copy, which gave numbers in the file to other events. A disk that refuses is told of and
+ * tried again.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
@@ -42,7 +43,7 @@ const eventsAtOnce = 500
 export async function openHistoryFile(deps: {
   readonly path: string
   readonly binding: HistoryBinding
-  readonly store: Pick<Store, 'id' | 'ask' | 'change' | 'figures'>
+  readonly store: Pick<Store, 'id' | 'ask' | 'change'>
   /** The ledger is in memory alone. */
   readonly isForgotten: boolean
   readonly clock: Clock
@@ -55,32 +56,30 @@ export async function openHistoryFile(deps: {
     // Daemons on several machines may have the same path for their own files.
     const ownName = `${hostname()}:${lock.path}`
     const end = readEnd(lock.path, deps.binding, store.id, await store.ask(readHistoryEnd(ownName)))
-    const { records } = store.figures()
     if (end.ledger !== undefined && end.ledger !== store.id && !deps.isForgotten) throw foreign(lock.path)
-    // An older copy of the ledger goes on with numbers that the file has seen already.
-    const isOlder = end.last > records
-    const isOurs = end.ledger === store.id && !isOlder
-    const last = isOurs ? end.last : isOlder && !deps.isForgotten ? records : 0
+    const isOurs = end.ledger === store.id
     const file = await open(lock.path, end.lines === 0 ? 'w+' : 'r+', 0o600)
     const { lines, bytes, crc } = end
-    const writer = createLineWriter(file, lock.path, { lines, bytes, crc, last })
+    const place = isOurs ? { last: end.last, line: end.line } : { last: 0, line: 0 }
+    const writer = createLineWriter(file, lock.path, { lines, bytes, crc, ...place })
     const closing = new AbortController()
     let isBound = isOurs
-    let remembered = last
     let failed = false
 
     const bound = (): Turn => ({
       at: Math.floor(clock.now() / 1000) as UnixSeconds,
+      number: 0,
       content: { event: 'history_bound', ledger: store.id, ...deps.binding },
     })
 
     async function round(): Promise<boolean> {
-      const events = await store.ask(eventsBehind(writer.end().last, eventsAtOnce))
+      const { known, agreed, events } = await store.ask(missingIn(lock.path, ownName, writer.end()))
+      isBound &&= agreed.isWhole
       const turns = events.flatMap(turnOf)
-      await writer.append([...(isBound ? [] : [bound()]), ...turns], events.at(-1)?.seq)
+      await writer.append([...(isBound ? [] : [bound()]), ...turns], events.at(-1)?.seq ?? agreed.last)
       isBound = true
-      if (writer.end().last > remembered) await store.change('historyWritten', ownName, writer.end())
-      remembered = writer.end().last
+      const written = writer.end()
+      if (written.last > 0 && !isSame(written, known)) await store.change('historyWritten', ownName, written)
       failed = false
       return events.length === eventsAtOnce
     }
@@ -122,7 +121,7 @@ type End = HistoryEnd & {
   readonly ledger?: string
 }
 
-const beginning: HistoryEnd = { lines: 0, bytes: 0, last: 0, crc: '' }
+const beginning: HistoryEnd = { lines: 0, bytes: 0, last: 0, line: 0, crc: '' }
 
 /** Where the file ends. Throws for a history of another token. */
 function readEnd(
@@ -133,20 +132,22 @@ function readEnd(
 ): End {
   const isThere = known.lines > 0 && hasLineEnding(path, known)
   const from = isThere ? known : beginning
-  let { last, crc } = from
+  let { last, line: number, crc } = from
   let ledger = isThere ? ours : undefined
   const onLine = (line: Line<HistoryLine>) => {
     const { content } = line
     crc = line.crc
     if ('number' in content) {
-      last = content.number
+      number = content.number
+      last = number
       return
     }
+    number = 0
     if (content.chainId !== chainId || content.token !== token) throw foreign(path)
     ledger = content.ledger
   }
   const report = readLines<HistoryLine>(path, name, onLine, from)
-  return { ...report, last, crc, ...(ledger !== undefined && { ledger }) }
+  return { ...report, last, line: number, crc, ...(ledger !== undefined && { ledger }) }
 }
 
 /** Whether the line that was written last ends at its place: the file is the one that the ledger knows. */
@@ -169,13 +170,14 @@ const foreign = (path: string) =>
     `${name}: ${path} is the history of another token or ledger; move it away, and the whole history is written again`,
   )
 
-type Turn = { readonly at: UnixSeconds; readonly content: object }
+/** `number`: of its event; 0 for a line of none. */
+type Turn = { readonly at: UnixSeconds; readonly number: number; readonly content: object }
 
 function createLineWriter(file: FileHandle, path: string, begun: HistoryEnd) {
   let end = begun
   return {
     end: (): HistoryEnd => end,
-    async append(turns: readonly Turn[], newest = end.last): Promise<void> {
+    async append(turns: readonly Turn[], last: number): Promise<void> {
       const lines = turns.map(({ at, content }, i) => writeLine(end.lines + 1 + i, at, content))
       const text = Buffer.from(lines.map((line) => line.text).join(''))
       if (text.length > 0) {
@@ -188,7 +190,8 @@ function createLineWriter(file: FileHandle, path: string, begun: HistoryEnd) {
       end = {
         lines: end.lines + turns.length,
         bytes: end.bytes + text.length,
-        last: newest,
+        last,
+        line: turns.at(-1)?.number ?? end.line,
         crc: lines.at(-1)?.crc ?? end.crc,
       }
     },
@@ -212,6 +215,29 @@ function* eventsBehind(number: number, limit: number): Step<readonly Numbered[]>
   return rows.map(({ seq, at, record }) => ({ seq, at, event: decode<LedgerEvent>(record) }))
 }
 
+const isSame = (end: HistoryEnd, known: HistoryEnd | undefined): boolean =>
+  end.lines === known?.lines && end.last === known.last && end.crc === known.crc
+
+/** What the ledger has behind the last event that it shares with the file. */
+function* missingIn(path: string, ownName: string, end: HistoryEnd) {
+  const known = yield* readHistoryEnd(ownName)
+  const agreed = isSame(end, known) ? { last: end.last, isWhole: true } : yield* agree(path, end, known)
+  return { known, agreed, events: yield* eventsBehind(agreed.last, eventsAtOnce) }
+}
+
+/**
+ * How far the file tells what the ledger has, and whether to its end. A ledger that does not know this end was not told of
+ * it, or is an older copy. The last line tells which: its event is in the ledger, or another one has its number, or none.
+ */
+function* agree(path: string, end: HistoryEnd, known: HistoryEnd | undefined) {
+  const told = known && hasLineEnding(path, known) ? known.last : 0
+  const [event] = yield* eventsBehind(end.line - 1, 1)
+  const turns = event?.seq === end.line ? turnOf(event) : []
+  const isWhole =
+    end.line === 0 || turns.some(({ at, content }) => writeLine(end.lines, at, content).crc === end.crc)
+  return { last: isWhole ? Math.max(told, end.line) : told, isWhole }
+}
+
 /** The event as a turn of its payment; none for an event that no participant is told of. */
 function turnOf({ seq: number, at, event }: Numbered): Turn[] {
   const kind = kindOf[event.event]
@@ -219,7 +245,7 @@ function turnOf({ seq: number, at, event }: Numbered): Turn[] {
   const { event: _, ...fields } = event
   if ('challenge' in fields && event.event === 'burn_late') {
     const { challenge, ...rest } = fields
-    return [{ at, content: { event: kind, number, challengeNonce: challenge.nonce, ...rest } }]
+    return [{ at, number, content: { event: kind, number, challengeNonce: challenge.nonce, ...rest } }]
   }
-  return [{ at, content: { event: kind, number, ...fields } }]
+  return [{ at, number, content: { event: kind, number, ...fields } }]
 }

@@ -68,6 +68,8 @@ export type HistoryEnd = {
   readonly bytes: number
   /** The number of the last event that is in the file, or needs no line. */
   readonly last: number
+  /** The number of the event that the last line is of; 0 when it is of none. */
+  readonly line: number
   /** The checksum of the last line. */
   readonly crc: string
 }
