@@ -14,7 +14,7 @@ export function startHandOver(deps: {
   readonly account: Address
   readonly burns: Pick<Burns, 'start' | 'refuse' | 'isUnderWay'>
   readonly examine: Pick<Examine, 'permit'>
-  readonly news: News
+  readonly news: Pick<News, 'listen' | 'everyMs'>
   readonly clock: Clock
   readonly report: Report
   /** Pause before a claim is taken up again whose burn broke off, or whose sender lived a moment ago. */
@@ -65,10 +65,16 @@ export function startHandOver(deps: {
     })
   }
 
-  return startLoop(clock, async (signal) => {
-    const seen = news.seen()
+  const loop = startLoop(clock, async () => {
     await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
-    await news.since(seen, signal)
-    return 0
+    return news.everyMs
   })
+  const stopListening = news.listen(loop.wake)
+  return {
+    wake: loop.wake,
+    stop() {
+      stopListening()
+      return loop.stop()
+    },
+  }
 }

@@ -15,12 +15,16 @@ export type SettleBurns = Pick<Burns, 'start' | 'isUnderWay'> & {
   refuse(nonce: ChallengeNonce, rejection: Rejection): Promise<'refused' | 'under_way' | 'elsewhere'>
 }
 
-/** What other daemons change. */
+/** What other daemons change. Much at once is one piece of news. */
 export type News = {
   /** How often there was news. To be asked before one looks. */
   seen(): number
-  /** Waits until there is more, or for a while: hints may get lost. Much news at once is waited for once. */
-  since(seen: number, signal?: AbortSignal): Promise<void>
+  /** Waits until there is more, or for a while. */
+  since(seen: number): Promise<void>
+  /** Tells of each, until the returned function is called. */
+  listen(listener: () => void): () => void
+  /** Hints may get lost, so everybody looks this often without one. */
+  readonly everyMs: number
 }
 
 export function createNews(
@@ -30,18 +34,30 @@ export function createNews(
 ): News {
   let count = 0
   let next = new AbortController()
-  hints?.(() => {
+  let isGathering = false
+  const listeners = new Set<() => void>()
+
+  async function gather(): Promise<void> {
+    if (isGathering) return
+    isGathering = true
+    await clock.sleep(gatherMs)
+    isGathering = false
     count += 1
     next.abort()
     next = new AbortController()
-  })
+    for (const listener of listeners) listener()
+  }
+
+  hints?.(() => void gather())
   return {
+    everyMs,
     seen: () => count,
-    async since(seen, signal) {
-      if (count === seen) {
-        await clock.sleep(everyMs, signal ? AbortSignal.any([signal, next.signal]) : next.signal)
-      }
-      if (!signal?.aborted) await clock.sleep(gatherMs, signal)
+    async since(seen) {
+      if (count === seen) await clock.sleep(everyMs, next.signal)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }

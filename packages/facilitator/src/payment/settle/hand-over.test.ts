@@ -1,0 +1,61 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { movableClock } from '../../../../../test/support/clocks.js'
+import { until } from '../../../../../test/support/until.js'
+import { addressOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { createMemoryStore } from '../../../test/store.js'
+import { startHandOver } from './hand-over.js'
+import { createNews } from './shared-burns.js'
+
+const challenge = { ...challengeOf(1), expiresAt: 4_000_000_000 as never }
+
+it('a claim of another daemon is taken up with the news of it; much news is one round, and keeps no memory', async () => {
+  const clock = movableClock()
+  const { ledger } = createMemoryStore(clock)
+  const derive = vi.spyOn(AbortSignal, 'any')
+  onTestFinished(() => derive.mockRestore())
+  let hint: () => void = () => undefined
+  const hints = (listener: () => void) => {
+    hint = listener
+    return () => undefined
+  }
+  // So long that only a hint begins a round.
+  const news = createNews(hints, clock, { everyMs: 3_600_000, gatherMs: 10 })
+  let rounds = 0
+  const started: string[] = []
+  const handOver = startHandOver({
+    ledger: {
+      ...ledger,
+      unsigned() {
+        rounds += 1
+        return ledger.unsigned()
+      },
+    },
+    account: addressOf(0xb1),
+    burns: {
+      start: async ({ challenge: { nonce } }) => void started.push(nonce),
+      refuse: async () => 'refused',
+      isUnderWay: () => false,
+    },
+    examine: { permit: () => Promise.reject(new Error('it was examined when it was claimed')) },
+    news,
+    clock,
+    report: ({ event }) => expect.fail(event),
+    retryMs: 60_000,
+  })
+  await until(() => rounds === 1)
+  await ledger.issue(challenge)
+  await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+  for (let i = 0; i < 20; i++) hint()
+  await until(() => started.length === 1)
+  expect([started, rounds]).toEqual([[challenge.nonce], 2])
+  hint()
+  await until(() => rounds === 3)
+
+  await handOver.stop()
+  const seen = news.seen()
+  hint()
+  await until(() => news.seen() > seen)
+  expect(rounds).toBe(3)
+  // The signal of a loop would keep every one that is derived from it.
+  expect(derive).not.toHaveBeenCalled()
+})
