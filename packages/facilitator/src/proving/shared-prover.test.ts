@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { movableClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 import { burnOf, challengeOf } from '../../test/challenges.js'
@@ -29,17 +29,18 @@ function setup(found: readonly Awaited<ReturnType<ProofOffer['poll']>>[], isAlon
       ended += 1
     },
   }
+  const clock = movableClock()
   const { prove } = createSharedProver({
     own: { prove: own },
     jobs: { offer: async () => (isAlone ? undefined : offer) },
     isValid: async (_, { proof, signals }) => proof[0] === 8n && signals === wanted.signals,
     processes: 1,
     isApart: (circuit) => circuit === 'batch-withdraw',
-    clock: movableClock(),
+    clock,
     report: ({ event }) => events.push(event),
   })
   const ask = (given = signal) => prove('withdraw-local', {}, { signal: given, wanted })
-  return { prove, ask, events, underWay, ended: () => ended }
+  return { prove, ask, events, underWay, clock, ended: () => ended }
 }
 
 describe('a prover that shares its proofs', () => {
@@ -93,12 +94,18 @@ describe('a prover that shares its proofs', () => {
   })
 
   it('ends its offer when nobody wants the proof any more', async () => {
-    const { ask, events, ended } = setup(['taken'])
+    const { ask, events, clock, ended } = setup(['taken'])
+    clock.hold()
     const stopping = new AbortController()
+    // What is derived from the signal of a daemon stays as long as that one.
+    const derive = vi.spyOn(AbortSignal, 'any')
+    onTestFinished(() => derive.mockRestore())
     void ask()
     const proof = ask(stopping.signal)
+    await until(() => clock.asleep() === 1)
     stopping.abort(new Error('the daemon stops'))
     await expect(proof).rejects.toThrow('the daemon stops')
     expect([events, ended()]).toEqual([[], 1])
+    expect(derive).not.toHaveBeenCalled()
   })
 })

@@ -25,7 +25,8 @@ export function createSharedProver(deps: {
 }): MintProver {
   const { own, jobs, processes, clock, report } = deps
   let busy = 0
-  let freed = new AbortController()
+  /** Ends the pauses of all that wait for a proof. */
+  let waking = new AbortController()
 
   function takeProcess(): boolean {
     if (busy >= processes) return false
@@ -35,8 +36,12 @@ export function createSharedProver(deps: {
 
   function freeProcess(): void {
     busy -= 1
-    freed.abort()
-    freed = new AbortController()
+    wakeAll()
+  }
+
+  function wakeAll(): void {
+    waking.abort()
+    waking = new AbortController()
   }
 
   /** Counts one more than there are processes, if need be: the proof then waits here for one of them. */
@@ -48,14 +53,14 @@ export function createSharedProver(deps: {
   async function wordsOf(offer: ProofOffer, signal: AbortSignal): Promise<readonly bigint[] | undefined> {
     const startedAt = clock.now()
     for (;;) {
-      const nextFreed = freed.signal
+      signal.throwIfAborted()
+      const woken = waking.signal
       const found = await offer.poll()
       if (typeof found === 'object') return found.words
       if (found === 'gone') throw unproved('another daemon could not make this proof')
       if (found === 'free' && takeProcess()) return undefined
       if (clock.now() - startedAt >= limits.proofElsewhereMsMax) throw unproved('no daemon made this proof')
-      await clock.sleep(limits.proofPollMs, AbortSignal.any([signal, nextFreed]))
-      signal.throwIfAborted()
+      await clock.sleep(limits.proofPollMs, woken)
     }
   }
 
@@ -65,7 +70,12 @@ export function createSharedProver(deps: {
     try {
       const offer = await jobs.offer(job)
       if (!offer) return proveHere()
-      const words = await wordsOf(offer, signal).finally(() => offer.end().catch(() => undefined))
+      // Not by `AbortSignal.any`: a signal that lives as long as the daemon would keep each one that is made of it.
+      signal.addEventListener('abort', wakeAll)
+      const words = await wordsOf(offer, signal).finally(() => {
+        signal.removeEventListener('abort', wakeAll)
+        return offer.end().catch(() => undefined)
+      })
       if (!words) return undefined
       const proof = { proof: words, signals }
       if (!(await deps.isValid(circuit, proof)))
