@@ -7,9 +7,11 @@ import { until } from '../../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
+import type { AccountName } from '../events.js'
 import type { Lease } from '../lease.js'
 import { sendLease } from '../lease.js'
 import { sql } from '../sql.js'
+import { readAccount } from '../steps/operator-steps.js'
 import { type Store, under } from '../store.js'
 import { openPostgres } from './open-postgres.js'
 
@@ -271,11 +273,14 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
   it('a database that lacks what was told is used by nobody until it is accepted as a copy', async () => {
     const database = await newDatabase()
     const [first, second] = [await open(database), await open(database)]
+    const account = { address: addressOf(1), txNonce: 1 }
+    const relayers: readonly AccountName[] = ['relayer', `relayer ${account.address}`]
+    for (const name of relayers) await first.store.change('bindAccount', name, account)
     await issue(first.store, 1)
     await issue(first.store, 2)
-    // A standby took over that never got the second event. Only the first daemon knows of it.
+    // A standby took over that never got the last event. Only the first daemon knows of it.
     await server.run(
-      'DELETE FROM event WHERE seq = 2; DELETE FROM payment WHERE id = 2; UPDATE ledger SET applied = 1',
+      'DELETE FROM event WHERE seq = 4; DELETE FROM payment WHERE id = 2; UPDATE ledger SET applied = 3',
       database,
     )
     await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'ledger_failed' })
@@ -290,8 +295,14 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     for (const { store } of [first, second]) {
       expect(store.isOld?.()).toBe(false)
       expect(store.figures().failed).toBe(false)
-      await store.close()
     }
+    // The chain may know more of each account, also of those that the daemon which accepted the copy does not use.
+    for (const name of relayers) {
+      expect(await first.store.ask(readAccount(name))).toEqual({ ...account, isDoubted: true })
+      await first.store.change('bindAccount', name, account)
+      expect(await second.store.ask(readAccount(name))).toEqual({ ...account, isDoubted: false })
+    }
+    for (const { store } of [first, second]) await store.close()
   })
 
   it('events that were lost are missed, also when others have their numbers by then', async () => {
