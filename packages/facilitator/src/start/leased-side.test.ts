@@ -58,7 +58,7 @@ async function setup(held: HeldLeases) {
     fees: () => ({ resume: async () => undefined }),
   } as never
   const side = await createLeasedSide(parts, {} as never, {} as never, held, make)
-  await side.resume({ isCopy: false })
+  await side.resume()
   const empty = { txNonce: 0, hash: hashOf(1), raw: '0x02' } as const
   await terms?.recordEmpty.relayer(empty)
   await terms?.recordEmpty.minter(empty)
