@@ -53,11 +53,8 @@ export function createGrants(
       },
       async giveBack() {
         if (!held.has(nonce)) return
-        try {
-          if (holder !== undefined) await change('endHold', nonce, holder)
-        } finally {
-          letGo(nonce)
-        }
+        const given = holder === undefined ? Promise.resolve() : change('endHold', nonce, holder)
+        await given.finally(() => letGo(nonce))
       },
     }
   }
