@@ -24,7 +24,8 @@ export const contractSettings = {
 
 const [first, second] = [challengeOf(1), challengeOf(2)]
 const { nonce } = first
-const signed = (txNonce: number) => ({ txNonce, hash: burnOf(txNonce).txHash, raw: '0x02' }) as const
+const signed = (txNonce: number) =>
+  ({ txNonce, hash: burnOf(txNonce).txHash, raw: '0x02', from: addressOf(0xb0) }) as const
 
 async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = []

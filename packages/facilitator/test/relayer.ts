@@ -45,7 +45,6 @@ export type RelayerOptions = {
   wei?: bigint
   started?: boolean
   account?: PrivateKeyAccount
-  isNamed?: boolean
   changedLimits?: Partial<RelayerLimits>
 }
 
@@ -105,7 +104,6 @@ export async function startTestRelayer(options: RelayerOptions) {
   })
   const events: LogEvent[] = []
   const relayer = createRelayer({
-    isNamed: options.isNamed ?? false,
     recordEmpty: async () => undefined,
     rpc,
     gasPrices,

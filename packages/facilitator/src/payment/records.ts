@@ -188,8 +188,8 @@ export type SignedTransaction = {
   readonly txNonce: number
   readonly hash: TxHash
   readonly raw: `0x${string}`
-  /** The account that signed it; absent for the relayer. */
-  readonly from?: Address
+  /** The account that signed it. */
+  readonly from: Address
 }
 
 /** Names a transaction in all its signed forms. */

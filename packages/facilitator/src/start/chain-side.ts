@@ -30,8 +30,6 @@ export type SenderTerms = {
   readonly recordEmpty: Readonly<
     Record<'relayer' | 'minter', Parameters<typeof createRelayer>[0]['recordEmpty']>
   >
-  /** Other daemons may send burns from other accounts. */
-  readonly isShared: boolean
 }
 
 export type Senders = {
@@ -109,11 +107,10 @@ export async function openChainSide(deps: {
     rpc,
     chain,
     relayer: addressOf(account),
-    openSenders({ isShared, recordEmpty }) {
+    openSenders({ recordEmpty }) {
       const relayer = createRelayer({
         ...sending,
         account,
-        isNamed: isShared,
         recordEmpty: recordEmpty.relayer,
         limits,
       })
@@ -123,7 +120,6 @@ export async function openChainSide(deps: {
         createRelayer({
           ...sending,
           account: secrets.minter.reveal(),
-          isNamed: true,
           recordEmpty: recordEmpty.minter,
           limits: { ...limits, mintReserveGas: 0n },
         })

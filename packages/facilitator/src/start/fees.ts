@@ -113,9 +113,7 @@ function wireTreasuryRelayer({
     clock,
     report: telemetry.log,
     onHead: chain.sawHead,
-    isNamed: false,
-    recordEmpty: (transaction) =>
-      storage.ledger.recordSigned({ ...transaction, from: addressOf(account) }, []),
+    recordEmpty: (transaction) => storage.ledger.recordSigned(transaction, []),
     limits: { ...limits, mintReserveGas: 0n },
   })
 }

@@ -2,7 +2,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
 import { folderOf } from '../../test/artifacts.js'
-import { burnOf, challengeOf, deployment, hashOf, nonceOf } from '../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, deployment, hashOf, nonceOf } from '../../test/challenges.js'
 import { minimalConfig } from '../../test/config.js'
 import { createMemoryLedger } from '../../test/ledger.js'
 import { parseConfig } from '../config/config.js'
@@ -17,7 +17,9 @@ async function setup(profile: string, zerc20 = '', listen = '') {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 10, expiredRetentionSeconds: 60 })
   await ledger.recordLate(challengeOf(1), burnOf(1), 'late')
-  await ledger.recordMintSigned({ txNonce: 0, hash: hashOf(5), raw: '0x00' }, [nonceOf(1)])
+  await ledger.recordMintSigned({ txNonce: 0, hash: hashOf(5), raw: '0x00', from: addressOf(0xb0) }, [
+    nonceOf(1),
+  ])
   const events: LogEvent[] = []
   const resumed: unknown[] = []
   const relayer = {

@@ -59,7 +59,7 @@ async function setup(held: HeldLeases) {
   } as never
   const side = await createLeasedSide(parts, {} as never, {} as never, held, make)
   await side.resume()
-  const empty = { txNonce: 0, hash: hashOf(1), raw: '0x02' } as const
+  const empty = { txNonce: 0, hash: hashOf(1), raw: '0x02', from: addressOf(0xb0) } as const
   await terms?.recordEmpty.relayer(empty)
   await terms?.recordEmpty.minter(empty)
   return { resumed, recorded }

@@ -66,7 +66,7 @@ export async function createLeasedSide(
     relayer: (transaction) => ledger.recordSigned(transaction, []),
     minter: (transaction) => workStorage.ledger.recordSigned(transaction, []),
   }
-  const senders = chainSide.openSenders({ isShared, recordEmpty })
+  const senders = chainSide.openSenders({ recordEmpty })
   const sending: LeasedParts = { ...front, storage: sendStorage, senders }
   const working: LeasedParts = { ...sending, storage: workStorage }
   const { relayer, minter } = senders

@@ -205,8 +205,7 @@ function* keepBytes({ claim, challenge }: Payment, burn: Burn, keep: KeepSigned)
 
 /** Keeps the highest txNonce of the account that signed, which must outlive its transaction. */
 function* noteTxNonce({ txNonce, from }: SignedTransaction): Step<void> {
-  const isSigner = from === undefined ? sql`name = 'relayer'` : sql`address = ${key(from)}`
-  yield sql`UPDATE account SET tx_nonce = ${txNonce} WHERE tx_nonce < ${txNonce} AND ${isSigner}`
+  yield sql`UPDATE account SET tx_nonce = ${txNonce} WHERE tx_nonce < ${txNonce} AND address = ${key(from)}`
 }
 
 function* signSweep(

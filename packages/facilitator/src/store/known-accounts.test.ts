@@ -29,12 +29,12 @@ function setup() {
   const startShared = (of: Address, mined: number) =>
     assertAccountsKnown({ isShared: true, storage, relayer: accountOf(of, mined), minter: undefined })
   const acceptCopy = () => store.change('acceptCopy', 0)
-  const sign = (txNonce: number, from?: Address) =>
+  const sign = (txNonce: number, from: Address = relayer) =>
     store.change('recordDistributionSigned', {
       txNonce,
       hash: hashOf(txNonce),
       raw: '0x02' as const,
-      ...(from && { from }),
+      from,
     })
   return { start, startShared, acceptCopy, sign }
 }

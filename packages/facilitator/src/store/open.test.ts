@@ -11,7 +11,12 @@ describe('a ledger that is opened', () => {
     await ledger.issue(challengeOf(1))
     await ledger.claim(challengeOf(1).nonce, permitPayloadOf(challengeOf(1)))
     await bindAccount('relayer', { address: addressOf(3), txNonce: 4 })
-    const signed = { txNonce: 6, hash: `0x${'1'.repeat(64)}` as never, raw: '0x02' } as const
+    const signed = {
+      txNonce: 6,
+      hash: `0x${'1'.repeat(64)}` as never,
+      raw: '0x02',
+      from: addressOf(0xb0),
+    } as const
     await ledger.recordSigned(signed, [challengeOf(1).nonce])
     expect(await knownAccount('relayer')).toMatchObject({ address: addressOf(3), txNonce: 6 })
     await tryDisk()

@@ -211,7 +211,7 @@ async function openChainSide({
     gasPrices,
     relayer: address,
     deployment: { chainId, token, tokenName: 'T', treasury, helper },
-    openSenders({ isShared, recordEmpty }) {
+    openSenders({ recordEmpty }) {
       const relayer = createRelayer({
         rpc,
         chainId,
@@ -221,7 +221,6 @@ async function openChainSide({
         // Most looks find nothing new, and looks are what a simulation costs.
         limits: { ...limits, receiptPollFirstMs: 100, receiptPollMaxMs: 1_000 },
         account: network.accountOf(address),
-        isNamed: isShared,
         recordEmpty: recordEmpty.relayer,
         confirmations: terms.confirmations,
         reorgWatchBlocks: terms.reorgWatchBlocks,

@@ -76,7 +76,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     const isShared = storage.shared !== undefined
     const nothing = async () => undefined
     const recordEmpty = { relayer: nothing, minter: nothing }
-    const { relayer, minter } = chainSide.openSenders({ isShared, recordEmpty })
+    const { relayer, minter } = chainSide.openSenders({ recordEmpty })
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()

@@ -2,6 +2,7 @@ import type { TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import {
+  addressOf,
   burnOf,
   challengeOf,
   hashOf,
@@ -81,7 +82,9 @@ describe('a transfer that was presented and that no block holds any more', () =>
 
   it('is none when a permit was presented', async () => {
     const { ledger, replace } = await setup(permitPayloadOf(challenge))
-    await ledger.recordSigned({ txNonce: 0, hash: presented.txHash, raw: '0x02' }, [nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: presented.txHash, raw: '0x02', from: addressOf(0xb0) }, [
+      nonce,
+    ])
     expect(await replace(instead)).toBe(false)
   })
 })

@@ -1,7 +1,14 @@
 import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
-import { burnOf, challengeOf, deployment, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  deployment,
+  permitPayloadOf,
+  selfTransferOf,
+} from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { BurnOutcome } from '../ports.js'
 import type { PayerMeans } from '../records.js'
@@ -108,7 +115,9 @@ describe('settle', () => {
     })
     const payload = permitPayloadOf(challenge)
     await expect(present(payload)).rejects.toThrow('broke off')
-    await ledger.recordSigned({ txNonce: 0, hash: burnOf(7).txHash, raw: '0x02' }, [challenge.nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: burnOf(7).txHash, raw: '0x02', from: addressOf(0xb0) }, [
+      challenge.nonce,
+    ])
     rejected = true
     expect((await present(payload)).response).toMatchObject({
       errorReason: 'deadline_passed',

@@ -7,7 +7,7 @@ import type { SweepOutcome } from './ports.js'
 import { createSweeper } from './sweeper.js'
 
 const treasury = addressOf(0xa2)
-const transaction = { txNonce: 0, hash: hashOf(50), raw: '0x02' } as const
+const transaction = { txNonce: 0, hash: hashOf(50), raw: '0x02', from: addressOf(0xb0) } as const
 const done = { kind: 'done', txHash: transaction.hash, blockNumber: 9n } as const
 /** Lets everything that waits for the ledger have its turn. */
 const ticks = async () => {

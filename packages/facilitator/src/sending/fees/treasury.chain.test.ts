@@ -64,7 +64,6 @@ async function setup({ tokens = 10_000n, wei = parseEther('1') } = {}) {
       tipPerGasMax: parseGwei('2000'),
     })
     const relayer = createRelayer({
-      isNamed: false,
       recordEmpty: async () => undefined,
       rpc,
       gasPrices,

@@ -47,8 +47,7 @@ export function createTreasurySender(deps: {
 
   const ownerFor = (sweep: Sweep, forms: SignedTransaction[], onSigned?: (hash: Hex) => void) => ({
     purpose: 'sweep' as const,
-    async recordSigned(signed: SignedTransaction) {
-      const transaction = { ...signed, from: relayer.address }
+    async recordSigned(transaction: SignedTransaction) {
       await ledger.recordSweepSigned(sweep, transaction)
       forms.push(transaction)
       onSigned?.(transaction.hash)

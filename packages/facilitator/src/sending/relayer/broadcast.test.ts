@@ -10,7 +10,7 @@ it('closes when the records know all that was signed, and signs nothing for them
   const broadcast = createBroadcast({
     rpc: { batch: () => Promise.reject(new Error('nothing is sent here')) },
     account: privateKeyToAccount(generatePrivateKey()),
-    from: undefined,
+    from: addressOf(0xb0),
     chainId: 1,
     clock: stoppedClock(),
     report: () => undefined,

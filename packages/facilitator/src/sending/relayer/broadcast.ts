@@ -12,14 +12,13 @@ export type Broadcast = ReturnType<typeof createBroadcast>
 export function createBroadcast(deps: {
   rpc: Pick<JsonRpc, 'batch'>
   account: SendingAccount
-  /** Names the account in the records of its transactions, where several accounts send for one purpose. */
-  from: Address | undefined
+  /** Names the account in the records of its transactions. */
+  from: Address
   chainId: number
   clock: Clock
   report: Log
 }) {
-  const { rpc, account, chainId, clock, report } = deps
-  const named = deps.from === undefined ? {} : { from: deps.from }
+  const { rpc, account, from, chainId, clock, report } = deps
   const recording = new Set<Promise<void>>()
   let isClosed = false
 
@@ -49,7 +48,7 @@ export function createBroadcast(deps: {
       const { to, data, gas } = call
       const transaction = { chainId, txNonce, to, data, gas, price }
       const { hash, raw } = await signTransaction(account, transaction, keccak256)
-      await record(call, { txNonce, hash, raw, ...named })
+      await record(call, { txNonce, hash, raw, from })
       return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 

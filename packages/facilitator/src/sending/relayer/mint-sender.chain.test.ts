@@ -27,7 +27,7 @@ function mintCall(written: SignedTransaction[]): RelayedCall {
 
 /** A run that signs a mint and ends before the node has taken it. */
 async function interrupted(ownKey: boolean) {
-  const [relayer, minter] = [await startAccount(), await startAccount({ isNamed: true })]
+  const [relayer, minter] = [await startAccount(), await startAccount()]
   const sender = createMintSender({
     relayer: relayer.relayer,
     minter: ownKey ? minter.relayer : undefined,
@@ -51,7 +51,7 @@ describe('the account that sends mints', () => {
   })
 
   it('has txNonces of its own, and its records name it', async () => {
-    const [relayer, minter] = [await startAccount(), await startAccount({ isNamed: true })]
+    const [relayer, minter] = [await startAccount(), await startAccount()]
     const sender = createMintSender({ relayer: relayer.relayer, minter: minter.relayer })
     const written: SignedTransaction[] = []
     expect((await sender.submit(mintCall(written))).kind).toBe('mined')

@@ -211,7 +211,7 @@ describe('someone else uses the key', () => {
 describe('a transaction of an earlier run', () => {
   it('that another account signed is not taken up, and our txNonces do not follow its', async () => {
     const { relayer, submit, minedCalls } = await startRelayer({ started: false })
-    const other = await startRelayer({ isNamed: true, started: false })
+    const other = await startRelayer({ started: false })
     for (let nonce = 0; nonce < 5; nonce++) await other.foreign(nonce)
     await other.relayer.start()
     const forms: SignedTransaction[] = []

@@ -79,8 +79,6 @@ export function createRelayer(deps: {
   clock: Clock
   report: Log
   onHead: (blockNumber: bigint) => void
-  /** Whether the records of its transactions name the account: where several accounts send for one purpose. */
-  isNamed: boolean
   /** Remembers a transaction that only uses up its txNonce, before anyone else can see it. */
   recordEmpty: RelayedCall['recordSigned']
   limits: RelayerLimits
@@ -89,7 +87,7 @@ export function createRelayer(deps: {
   const address = addressOf(account)
   const onFailure = (err: unknown) => report({ event: 'rpc.failed', err })
   const reader = createRelayReader({ rpc, address, chainId, onUnreadable: onFailure })
-  const broadcast = createBroadcast({ ...deps, from: deps.isNamed ? address : undefined })
+  const broadcast = createBroadcast({ ...deps, from: address })
   const priority = createPriority(limits)
   // A look takes a while beside the pause before it.
   const rhythm = createRhythm({ sharpMs: 1.5 * limits.receiptPollMaxMs })
@@ -196,7 +194,7 @@ function slotOf(
   end: Slot['end'],
 ): Slot | undefined {
   const read = readForms(signed, self)
-  const { txNonce, from = self } = signed.at(-1) ?? {}
+  const { txNonce, from } = signed.at(-1) ?? {}
   // Its txNonce is none of ours: our next ones would follow it, and all below would be a gap.
   if (!read || txNonce === undefined || from !== self) return undefined
   const times = { signedAtMs: now, sentAtMs: 0 }

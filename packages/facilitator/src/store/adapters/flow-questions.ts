@@ -11,7 +11,6 @@ import {
   type OpenClaim,
   type OpenSweep,
   type Payment,
-  type Purpose,
   type ShallowBurns,
   type SignedTransaction,
   type Sweep,
@@ -26,7 +25,6 @@ import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, paddedList, type Row, type Step, serverNow, sql } from '../sql.js'
-import { readAccount } from '../steps/operator-steps.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -167,10 +165,9 @@ export function* openSweeps(): Step<readonly OpenSweep[]> {
 }
 
 export function* openDistributions(account?: Address): Step<readonly (readonly SignedTransaction[])[]> {
-  const sole = yield* soleRelayer()
   return (yield* slots('distribution'))
+    .filter((slot) => isOwn(slot, account))
     .map(({ transactions }) => transactions)
-    .filter(([form]) => isOwn(form?.from ?? sole, account))
 }
 
 export function* swept(): Step<Swept> {
@@ -191,7 +188,7 @@ export function* swept(): Step<Swept> {
  * belongs to the newest.
  */
 export function* interrupted(account?: Address): Step<InterruptedWork> {
-  const burns = yield* namedSlots('burn')
+  const burns = yield* slots('burn')
   const { items, transfers } = yield* claimsUnderWay()
   const carrier = new Map<ChallengeNonce, string>()
   for (const { name, carried } of burns) {
@@ -205,14 +202,14 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
   const isUnderWay = ({ carried }: Slot) => carried.some(({ acceptedBlock }) => acceptedBlock === undefined)
   return {
     transactions: burns
-      .filter((slot) => isUnderWay(slot) && isOwn(slot.transactions[0]?.from, account))
+      .filter((slot) => isUnderWay(slot) && isOwn(slot, account))
       .map(({ name, transactions }) => ({
         transactions,
         items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
         accepted: shallow.get(name)?.items ?? [],
       })),
     shallow: burns
-      .filter((slot) => !isUnderWay(slot) && isOwn(slot.transactions[0]?.from, account))
+      .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
       .flatMap(({ name }) => shallow.get(name) ?? []),
     unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isOfAnother(item, account)),
     transfers,
@@ -253,22 +250,9 @@ export function* orphaned(account: Address): Step<InterruptedWork['transactions'
   return transactions.filter(({ transactions: [form] }) => !living.has(form?.from))
 }
 
-const isOwn = (from: Address | undefined, account: Address | undefined): boolean =>
-  account === undefined || from === undefined || from === account
-
-/** Who signed what names nobody: the relayer that sends alone, or did before the ledger was moved to a server. */
-function* soleRelayer(): Step<Address | undefined> {
-  return (yield* readAccount('relayer'))?.address
-}
-
-/** Every slot of a purpose, with the name of its account wherever that is known. */
-function* namedSlots(purpose: Purpose): Step<readonly Slot[]> {
-  const from = yield* soleRelayer()
-  return (yield* slots(purpose)).map((slot) => ({
-    ...slot,
-    transactions: slot.transactions.map((form) => ({ ...(from && { from }), ...form })),
-  }))
-}
+/** Whether this account signed it, if one is asked for. */
+const isOwn = ({ transactions: [form] }: Pick<Slot, 'transactions'>, account: Address | undefined): boolean =>
+  account === undefined || form?.from === account
 
 function* claimsUnderWay(): Step<{
   readonly items: readonly UnsignedClaim[]
@@ -315,7 +299,7 @@ function* shallowIn({ transactions, carried }: Slot): Step<ShallowBurns | undefi
 }
 
 function* interruptedMints(account: Address | undefined): Step<readonly InterruptedMint[]> {
-  return (yield* namedSlots('mint'))
-    .filter(({ transactions: [form] }) => isOwn(form?.from, account))
+  return (yield* slots('mint'))
+    .filter((slot) => isOwn(slot, account))
     .map(({ transactions, carried }) => ({ transactions, nonces: carried.map(({ nonce }) => nonce) }))
 }

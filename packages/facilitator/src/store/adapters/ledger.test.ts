@@ -132,7 +132,9 @@ describe('claim', () => {
     expect((await ledger.find(transferred.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
     await ledger.claim(relayed.nonce, permitPayloadOf(relayed))
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBeUndefined()
-    await ledger.recordSigned({ txNonce: 0, hash: payload.burnTxHash, raw: '0x02' }, [relayed.nonce])
+    await ledger.recordSigned({ txNonce: 0, hash: payload.burnTxHash, raw: '0x02', from: addressOf(0xb0) }, [
+      relayed.nonce,
+    ])
     expect((await ledger.find(relayed.nonce))?.claim?.txHash).toBe(payload.burnTxHash)
   })
 })
@@ -240,7 +242,7 @@ it('a payment that came too late, as its payer was told, is claimed by no reques
 describe('a transaction whose record was answered with a failure', () => {
   const challenge = challengeOf(1)
   const { nonce } = challenge
-  const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09' } as const
+  const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(0xb0) } as const
   const lost = { reason: 'storage_unavailable', message: 'the answer was lost' } as const
 
   it('keeps its claim when it is recorded all the same, and frees it when it is not', async () => {
@@ -274,7 +276,7 @@ describe('a transaction whose record was answered with a failure', () => {
     const other = challengeOf(3)
     await ledger.issue(other)
     await ledger.claim(other.nonce, permitPayloadOf(other, { payer: addressOf(0xfb) }))
-    const next = { txNonce: 1, hash: hashOf(7), raw: '0x07' } as const
+    const next = { txNonce: 1, hash: hashOf(7), raw: '0x07', from: addressOf(0xb0) } as const
     await ledger.recordSigned(next, [nonce])
     await ledger.recordSigned({ ...next, hash: hashOf(6), raw: '0x06' }, [other.nonce])
     await ledger.recordSigned({ ...next, hash: hashOf(5), raw: '0x05' }, [other.nonce])

@@ -87,7 +87,9 @@ export function createStoreLedger({
     adopt: (nonces, sender) => change('adopt', nonces, sender),
     orphaned: (account) => ask(orphaned(account)),
     interrupted: (account) => ask(interrupted(account)),
-    recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
+    // Whoever is alone with a ledger burns all of it, also what was claimed for others before it was moved.
+    recordSigned: (transaction, nonces) =>
+      change('recordSigned', transaction, nonces, isShared ? transaction.from : undefined),
     accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, undefined)),
     async acceptAwaited(nonce, burn) {
       const accepted = await change('accept', nonce, burn, store.leases.holder)

@@ -242,7 +242,7 @@ describe('fault 9 demote', () => {
 
 describe('signed mints', () => {
   const signed = (txNonce: number, form = 0) =>
-    ({ txNonce, hash: hashOf(500 + txNonce * 10 + form), raw: '0x02' }) as const
+    ({ txNonce, hash: hashOf(500 + txNonce * 10 + form), raw: '0x02', from: addressOf(0xb0) }) as const
 
   it('are given back as they were signed, forms of one transaction together, until finalized', async () => {
     const { ledger } = setup()

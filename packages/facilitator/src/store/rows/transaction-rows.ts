@@ -3,7 +3,7 @@
  * transaction, and the payments that it carries. After a crash or a reorg the same bytes are sent again. A slot that carries
  * nothing any more is forgotten.
  */
-import type { ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import { hexOf, key, list, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
@@ -15,8 +15,7 @@ export type Slot = {
   readonly carried: readonly { readonly nonce: ChallengeNonce; readonly acceptedBlock?: number }[]
 }
 
-/** The relayer has no name here. */
-const slotOf = (purpose: Purpose, txNonce: number, account = '') => `${purpose}/${account}/${txNonce}`
+const slotOf = (purpose: Purpose, txNonce: number, account: Address) => `${purpose}/${account}/${txNonce}`
 
 /** The names of slots of a purpose are all between these two. */
 export const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
@@ -49,7 +48,7 @@ export function* addSigned(
   }
 }
 
-/** The accounts that signed transactions of this purpose which are under way. The relayer of a ledger that is not shared has no name. */
+/** The accounts that signed transactions of this purpose which are under way. */
 export function* accountsUnderWay(purpose: Purpose): Step<readonly string[]> {
   const rows = yield sql`
     SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`
@@ -123,7 +122,7 @@ export function* forgetPermit(nonce: ChallengeNonce): Step<void> {
       AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = permit.nonce AND ${isOf('burn')})`
 }
 
-export function* forgetSlot(purpose: Purpose, txNonce: number, account?: string): Step<void> {
+export function* forgetSlot(purpose: Purpose, txNonce: number, account: Address): Step<void> {
   const slot = slotOf(purpose, txNonce, account)
   yield sql`DELETE FROM carried WHERE slot = ${slot}`
   yield sql`DELETE FROM signed WHERE slot = ${slot}`

@@ -129,12 +129,13 @@ function* recordSigned(
   context: StepContext,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
+  sender: Address | undefined,
 ): Step<void> {
   let claims = 0
   for (const nonce of nonces) {
     const { claim } = (yield* context.rows.payment(nonce))?.payment ?? {}
     if (claim) claims += 1
-    if (isOfAnother(claim, transaction.from)) throw leaseLost()
+    if (isOfAnother(claim, sender)) throw leaseLost()
   }
   const isWhole = claims === nonces.length
   if (!isWhole && (claims === 0 || !(yield* isFurtherForm(transaction, nonces)))) throw leaseLost()
