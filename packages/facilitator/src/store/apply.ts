@@ -212,15 +212,12 @@ function* signSweep(
   { recipient, amount, challengeNonces, transaction }: EventNamed<'sweep_signed'>,
   applied: Applied,
 ): Step<undefined> {
-  const { txNonce, from } = transaction
   const sweep: Sweep = { recipient, amount, challengeNonces }
-  const opened = yield* first(sql`
-    INSERT INTO sweep (open_tx_nonce, amount, payments, record)
-    VALUES (${txNonce}, ${unitsColumn(amount)}, ${challengeNonces.length}, ${encode(sweep)})
-    ON CONFLICT (open_tx_nonce) DO NOTHING RETURNING id`)
-  // Bytes of an earlier sweep moved other fees. An end that names no account has left them here.
-  if (opened) yield* forgetSlot('sweep', txNonce, from)
   yield* addSigned('sweep', transaction, [])
+  yield sql`
+    INSERT INTO sweep (open_tx_nonce, amount, payments, record)
+    VALUES (${transaction.txNonce}, ${unitsColumn(amount)}, ${challengeNonces.length}, ${encode(sweep)})
+    ON CONFLICT (open_tx_nonce) DO NOTHING`
   for (const nonce of challengeNonces)
     yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'sweeping'), applied)
 }
