@@ -16,7 +16,7 @@ export type ScriptStep = Pick<Request, 'name' | 'args'>
 const recipient = addressOf(0xfee)
 const fee = { amount: units(10n), bps: 100, chargeTo: 'payer', recipient } as const
 const signed = (kind: number, n: number) =>
-  ({ txNonce: n, hash: hashOf(kind * 1000 + n), raw: '0x02' }) as const
+  ({ txNonce: n, hash: hashOf(kind * 1000 + n), raw: '0x02', from: addressOf(0x30) }) as const
 const minter = addressOf(0x31)
 const treasury = addressOf(0x32)
 

@@ -15,7 +15,7 @@ describe('a ledger that is opened', () => {
       txNonce: 6,
       hash: `0x${'1'.repeat(64)}` as never,
       raw: '0x02',
-      from: addressOf(0xb0),
+      from: addressOf(3),
     } as const
     await ledger.recordSigned(signed, [challengeOf(1).nonce])
     expect(await knownAccount('relayer')).toMatchObject({ address: addressOf(3), txNonce: 6 })

@@ -80,7 +80,7 @@ export function createStoreLedger({
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),
     openClaims: (payer) => ask(openClaims(payer)),
-    release: (nonce, why, sureOf = {}) => change('release', nonce, why, sureOf),
+    release: (nonce, why, sureOf) => change('release', nonce, why, sureOf),
     ended: (nonces) => ask(endedPayments(nonces)),
     unsigned: () => ask(unsignedNonces()),
     unsignedClaims: (nonces) => ask(unsignedClaims(nonces)),

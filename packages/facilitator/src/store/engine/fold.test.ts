@@ -4,6 +4,7 @@ import type { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  addressOf,
   burnOf,
   challengeOf,
   nonceOf,
@@ -32,7 +33,8 @@ const nowMs = 1_700_000_100_000
 type Named = Pick<Request, 'name' | 'args'>
 const fee = { amount: units(10n), bps: 100, chargeTo: 'payer', recipient: nonceOf(9).slice(0, 42) } as never
 const challenges = [1, 2, 3, 4].map((n) => challengeOf(n, n % 2 ? { fee } : {}))
-const signed = (n: number) => ({ txNonce: n % 5, hash: burnOf(40 + n).txHash, raw: '0x02' }) as const
+const signed = (n: number) =>
+  ({ txNonce: n % 5, hash: burnOf(40 + n).txHash, raw: '0x02', from: addressOf(0x30) }) as const
 
 const anySeed = fc.integer({ min: 0, max: 3 })
 const anyStep: fc.Arbitrary<Named> = fc.oneof(

@@ -111,7 +111,7 @@ function* release(
   context: StepContext,
   nonce: ChallengeNonce,
   why: Released | undefined,
-  { unsigned, sender }: SureOf,
+  { unsigned, sender }: SureOf = {},
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
