@@ -42,12 +42,12 @@ async function interrupted(ownKey: boolean) {
 }
 
 describe('the account that sends mints', () => {
-  it('is the relayer without a key of its own, and its records name nobody', async () => {
+  it('is the relayer where the minter has no key, and its records name it', async () => {
     const { relayer } = await startAccount()
     const sender = createMintSender({ relayer, minter: undefined })
     const written: SignedTransaction[] = []
     expect((await sender.submit(mintCall(written))).kind).toBe('mined')
-    expect([sender.address, written[0]?.from]).toEqual([relayer.address, undefined])
+    expect([sender.address, written[0]?.from]).toEqual([relayer.address, relayer.address])
   })
 
   it('has txNonces of its own, and its records name it', async () => {
