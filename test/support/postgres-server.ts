@@ -43,6 +43,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   }
   async function end(): Promise<void> {
+    if (server.exitCode !== null || server.signalCode !== null) throw new Error('the server had ended before')
     const exited = once(server, 'exit')
     server.kill('SIGQUIT')
     await exited

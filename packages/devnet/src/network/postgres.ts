@@ -80,7 +80,9 @@ export async function createPostgresFolder({
     url: (database) => `postgres://svc@${loopbackHost}:${port}/${database}`,
     async launch() {
       const server = spawn(join(bin, 'postgres'), args, { ...options, ...child })
-      while (!(await isUp())) {
+      // Another server may have taken the port, and answers in its place.
+      const isOurs = () => pidIn(data) === server.pid
+      while (!(isOurs() && (await isUp()))) {
         if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
@@ -88,6 +90,12 @@ export async function createPostgresFolder({
     },
     remove,
   }
+}
+
+/** The process of the server on this folder; undefined while none runs. */
+function pidIn(data: string): number | undefined {
+  const file = join(data, 'postmaster.pid')
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
 }
 
 /** The address of the wanted database, or of one on a server that ends with the network. */

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
 import { loopbackHost } from '../node/rpc/loopback.js'
 
 /** A port that has to be this one (0 takes any free one), or a port that is taken when it is free. */
@@ -21,22 +22,21 @@ export async function startOn<T>(wanted: WantedPort, start: (port: number) => Pr
   return start(await freePort())
 }
 
-const isFree = (port: number): Promise<boolean> =>
-  probe(port).then(
-    () => true,
-    () => false,
-  )
-
-/** A port that is free now, for a part whose port others have to know before it listens. */
-export const freePort = (): Promise<number> => probe(0)
-
-function probe(wanted: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(wanted, loopbackHost, () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, loopbackHost, () => server.close(() => resolve(true)))
   })
+}
+
+/**
+ * A port that is free now, for a part whose port others have to know before it listens. It is below those that systems give to
+ * connections, so that no connection takes it meanwhile.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_000)
+    if (await isFree(port)) return port
+  }
 }
