@@ -89,7 +89,12 @@ async function spoilAfterSending(account: PrivateKeyAccount, to: Address): Promi
     maxPriorityFeePerGas: parseGwei('500'),
   })
   await net.chain.resumeMining()
-  expect(await settleToEnd(body)).toMatchObject({ success: false, errorReason: 'insufficient_funds' })
+  const { success, errorReason } = await settleToEnd(body)
+  // A request that comes when the burn has failed already is one more attempt of this payer.
+  expect([success, ['insufficient_funds', 'payer_must_wait'].includes(errorReason ?? '')]).toEqual([
+    false,
+    true,
+  ])
 }
 
 describe('one balance and one approval behind many challenges', () => {
