@@ -13,7 +13,7 @@ import { createSweeper, type Sweeper } from '../payment/sweep/sweeper.js'
 import { createSentTransfers } from '../sending/fees/sent-transfers.js'
 import { createSplitter, type Splitter } from '../sending/fees/splitter.js'
 import { createTreasurySender } from '../sending/fees/treasury.js'
-import { addressOf, createRelayer, type Relayer } from '../sending/relayer/relayer.js'
+import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
 import type { LeasedParts } from './parts.js'
 
 export type FeesSide = FeeControl & {
