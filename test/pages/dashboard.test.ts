@@ -274,10 +274,13 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await chart.waitFor()
       const bars = chart.locator('i')
       const told = await bars.allTextContents()
-      const payments = told.map((text) => Number(/ zUSD, (\d+) payments?$/.exec(text)?.[1] ?? 0))
+      const hours = told.map((text) =>
+        (/: ([\d.]+) zUSD, (\d+) payments?$/.exec(text) ?? []).slice(1).map(Number),
+      )
+      const sum = (place: number) => hours.reduce((before, of) => before + (of[place] ?? 0), 0)
       // An hour may have begun between two payments, or since the last one.
-      expect(payments.reduce((sum, of) => sum + of)).toBe(4)
-      const bar = bars.nth(payments.findLastIndex((of) => of > 0))
+      expect([sum(0).toFixed(5), sum(1)]).toEqual(['2.75725', 4])
+      const bar = bars.nth(hours.findLastIndex(([amount = 0]) => amount > 0))
       expect(await bar.locator('span').isVisible()).toBe(false)
       await bar.hover()
       await bar.locator('span').waitFor()

@@ -108,12 +108,7 @@ export async function openChainSide(deps: {
     chain,
     relayer: addressOf(account),
     openSenders({ recordEmpty }) {
-      const relayer = createRelayer({
-        ...sending,
-        account,
-        recordEmpty: recordEmpty.relayer,
-        limits,
-      })
+      const relayer = createRelayer({ ...sending, account, recordEmpty: recordEmpty.relayer, limits })
       const minter =
         secrets.minter &&
         // No burns wait behind these mints, so nothing is kept back for burns.

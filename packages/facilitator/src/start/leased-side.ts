@@ -70,12 +70,14 @@ export async function createLeasedSide(
   const sending: LeasedParts = { ...front, storage: sendStorage, senders }
   const working: LeasedParts = { ...sending, storage: workStorage }
   const { relayer, minter } = senders
+  /** The account that sends here, where several do. */
+  const account = isShared ? relayer.address : undefined
   const closing = new AbortController()
   const draining = new AbortController()
   const burns = createBurns({
     burner: wireBurner(sending, closing.signal),
     ledger,
-    account: isShared ? relayer.address : undefined,
+    account,
     payerWaits,
     clock,
     report,
@@ -98,7 +100,6 @@ export async function createLeasedSide(
     async resume() {
       const worker = work && minter
       await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker })
-      const account = isShared ? relayer.address : undefined
       const left = await createResume({ ledger, burns, examine, report, account })
       // Also without the work: what the relayer has signed keeps its txNonce. What the minter signed is the work.
       await finalization.resumeMints(work ? undefined : relayer.address)

@@ -114,7 +114,7 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
     onStep({ step: 'offered', quote, chosen })
     const { accepted, offer } = chosen
     const { challengeNonce } = offer
-    const header = await headerOf(scheme, { accepted, ...deliveries.originOf(challengeNonce) })
+    const header = await headerOf(scheme, { ...deliveries.originOf(challengeNonce), accepted })
     onStep({ step: 'presenting', challengeNonce })
     const key = await purchaseKey(paid)
     return paidWork.run(key, request.signal, async () => {

@@ -24,7 +24,7 @@ function* recordSweepSigned(context: StepContext, sweep: Sweep, transaction: Sig
 function* endSweep(context: StepContext, { txNonce, from }: SignedBy, end: SweepEnd): Step<void> {
   if (!(yield* openSweep(txNonce))) return
   const done = end.kind === 'done' && { txHash: end.txHash, blockNumber: end.blockNumber }
-  yield* context.record({ event: 'sweep_ended', txNonce, ...(from && { from }), ...done })
+  yield* context.record({ event: 'sweep_ended', txNonce, from, ...done })
 }
 
 function* recordSweepFound(
@@ -43,7 +43,7 @@ function* endDistribution(context: StepContext, { txNonce, from }: SignedBy): St
   const open = (yield* slots('distribution')).some(
     ({ transactions: [form] }) => form?.txNonce === txNonce && form.from === from,
   )
-  if (open) yield* context.record({ event: 'distribution_ended', txNonce, ...(from && { from }) })
+  if (open) yield* context.record({ event: 'distribution_ended', txNonce, from })
 }
 
 /** A replacement at a higher price sends the same money to the same recipient. */
