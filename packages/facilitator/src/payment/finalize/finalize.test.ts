@@ -68,7 +68,11 @@ function setup({
     proved: [] as ChallengeNonce[],
     sent: [] as ChallengeNonce[],
     /** Blocks come in time, unless a test says otherwise. */
-    sleep: (_ms: number): Promise<void> => new Promise(() => undefined),
+    sleep: (_ms: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        if (signal?.aborted) resolve()
+        signal?.addEventListener('abort', () => resolve())
+      }),
   }
   const finalize = createFinalize({
     ledger,
@@ -92,7 +96,7 @@ function setup({
       },
       isUnderWay: (nonce) => world.underWay.has(nonce),
     },
-    clock: { ...clock, sleep: (ms) => world.sleep(ms) },
+    clock: { ...clock, sleep: (ms, signal) => world.sleep(ms, signal) },
     report: (event) => events.push(event),
     schedule: createMintSchedule({ store, clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
     shuffle: (items) => items,

@@ -39,13 +39,17 @@ export function createSendMints(deps: {
   ): Promise<SendEnd> {
     const minted = deps.minter.mint(call)
     const bound = new AbortController()
-    const cutOff = new Promise<'cut_off'>((resolve) => {
-      if (signal.aborted) resolve('cut_off')
+    const cutShort = () => bound.abort()
+    if (signal.aborted) cutShort()
+    signal.addEventListener('abort', cutShort)
+    const waited = clock
+      .sleep(deps.mintWaitMs, bound.signal)
+      .then(() => (signal.aborted ? 'cut_off' : 'elapsed'))
+    const outcome = await Promise.race([minted, waited]).finally(() => {
+      cutShort()
       // The signal lives as long as the daemon, so the listener ends with the wait.
-      signal.addEventListener('abort', () => resolve('cut_off'), { signal: bound.signal })
+      signal.removeEventListener('abort', cutShort)
     })
-    const elapsed = clock.sleep(deps.mintWaitMs, bound.signal).then(() => 'elapsed' as const)
-    const outcome = await Promise.race([minted, cutOff, elapsed]).finally(() => bound.abort())
     if (outcome === 'cut_off') return 'interrupted'
     if (outcome !== 'elapsed') return end(outcome)
     minted
