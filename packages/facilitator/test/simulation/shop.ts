@@ -265,7 +265,30 @@ export function createShop(deps: {
         send(payer, { kind: 'transfers', to: [{ to: token, value: balance / 2n }] })
       })
     }
-    return present(purchase, payload, ticket, () => sign(purchase, payer))
+    const signed = [payload]
+    const end = await present(purchase, payload, ticket, () => {
+      const next = sign(purchase, payer)
+      signed.push(next)
+      return next
+    })
+    return resigning.has(end) ? comeBack(purchase, signed, ticket, end) : end
+  }
+
+  /** Somebody else may burn what was signed before the offer ends: a payer that was refused, and sees its money go, asks again. */
+  async function comeBack(
+    purchase: Purchase,
+    signed: readonly Payload.PermitPayload[],
+    ticket: string,
+    end: string,
+  ): Promise<string> {
+    await clock.sleep(purchase.expiresAt * 1000 + 60_000 - timeline.now())
+    if (chain.leavesAt(chain.tip(), purchase.payTo).length === 0) return end
+    let last = end
+    for (const payload of signed) {
+      last = await present(purchase, payload, ticket)
+      if (purchase.served.length > 0) break
+    }
+    return last
   }
 
   async function payByTransfer(purchase: Purchase, ticket: string, kind: Kind): Promise<string> {
