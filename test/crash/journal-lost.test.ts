@@ -43,7 +43,9 @@ async function buy(): Promise<MadePayment> {
 }
 
 beforeAll(async () => {
-  net = await startCrashNetwork({ config: { settlement: { challenge_ttl_seconds: 3600 } } })
+  // More ready addresses than are tried for one caller.
+  const zerc20 = { pool_size: 128 }
+  net = await startCrashNetwork({ config: { settlement: { challenge_ttl_seconds: 3600 }, zerc20 } })
   const first = await buy()
   await net.stop()
   older = backUp()
@@ -81,6 +83,9 @@ describe('a start', () => {
     copyAll(older, folder())
     await refused('transactions that the ledger does not know')
     await net.restart({ args: ['--accept-copy'] })
+    // The second payment's address is ready in the copy, and it was handed out behind it.
+    const { offer } = await prepare(net, await net.account())
+    expect(payments.map((payment) => payment.offer.payTo)).not.toContain(offer.payTo)
     await net.stop()
     // After that the copy is the accepted journal.
     await net.restart()

@@ -1,6 +1,6 @@
 /** Challenges and payloads for tests that need no chain. */
 import type { Address, BaseUnits, ChallengeNonce, Payload, TxHash, UnixSeconds } from '@svc-zerc20/protocol'
-import type { Deployment } from '../src/payment/ports.js'
+import type { Deployment, ReadyAddress } from '../src/payment/ports.js'
 import type { AddressEpoch, Burn, Challenge } from '../src/payment/records.js'
 
 const bytes = (count: number, seed: number) => `0x${seed.toString(16).padStart(count * 2, '0')}`
@@ -36,6 +36,14 @@ export function challengeOf(seed: number, changes: Partial<Challenge> = {}): Cha
     ...changes,
   }
 }
+
+/** The address of a challenge, as it was before it was issued. */
+export const readyOf = ({ nonce, powNonce, payTo }: Challenge): ReadyAddress => ({
+  challengeNonce: nonce,
+  powNonce,
+  powBits: 8,
+  payTo,
+})
 
 export function permitPayloadOf(
   challenge: Challenge,

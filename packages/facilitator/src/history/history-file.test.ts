@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
-import { addressOf, burnOf, challengeOf, permitPayloadOf, units } from '../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, permitPayloadOf, readyOf, units } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { openTestStore, type TestStore } from '../../test/store.js'
 import { backUp } from '../store/backup.js'
@@ -165,7 +165,10 @@ describe('the history as a file', () => {
       const copy = await openTestStore({ path: copied })
       ;({ store, ledger } = copy)
       await store.change('acceptCopy', 0)
-      for (const n of [4, 5, 6]) await ledger.issue(challengeOf(n))
+      for (const challenge of [4, 5, 6].map((n) => challengeOf(n))) {
+        await store.change('addReady', readyOf(challenge))
+        await ledger.issue(challenge)
+      }
       if (during === 'is away') file = await open(path, server)
       await until(() => isTold(6))
       await file.close()

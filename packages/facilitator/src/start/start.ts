@@ -67,6 +67,8 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   const { rpc, deployment } = chainSide
   opened.push(() => rpc.close())
   const { id: ledgerId } = storage
+  // The pool would hold ready addresses that leave with the copy. Several daemons accept it under a lease, later.
+  if (storage.isCopy && !storage.shared) await acceptCopy(storage, rpc, log)
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({
     config,
@@ -97,7 +99,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     account: chainSide.relayer,
     pollMs: limits.leasePollMs,
     make: (held) => createLeasedSide(parts, flow, news, held),
-    isCopy: storage.isCopy,
+    isCopy: storage.isCopy && storage.shared !== undefined,
     isOld: () => storage.store.isOld?.() ?? false,
     acceptCopy: (work) => acceptCopy(storage.under([work]), rpc, log),
     clock,

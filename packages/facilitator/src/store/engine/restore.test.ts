@@ -1,7 +1,7 @@
 import { copyFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { burnOf, challengeOf, nonceOf, permitPayloadOf, selfTransferOf } from '../../../test/challenges.js'
+import { burnOf, challengeOf, permitPayloadOf, readyOf, selfTransferOf } from '../../../test/challenges.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { openTestStore } from '../../../test/store.js'
 import { backUp } from '../backup.js'
@@ -13,7 +13,7 @@ const [first, second, third] = [1, 2, 3].map((n) => challengeOf(n)) as [
   ReturnType<typeof challengeOf>,
   ReturnType<typeof challengeOf>,
 ]
-const ready = { challengeNonce: nonceOf(9), powNonce: 1, powBits: 8, payTo: first.payTo }
+const ready = readyOf(challengeOf(9))
 const files = ['', '.db', '.db-wal', '.db-shm', '.mark']
 
 /** A ledger with one open and one claimed challenge, and a ready address; and a backup of it. */
@@ -74,9 +74,26 @@ describe('a backup that is restored', () => {
     expect(await again.books.find(first.nonce)).toMatchObject({ late: { reason: 'unrecorded' } })
     await again.ledger.claim(second.nonce, selfTransferOf(second, 7))
     expect(await again.ledger.accept(second.nonce, { ...burnOf(7), blockNumber: 51n })).toBe('accepted')
+    await again.store.change('addReady', readyOf(third))
     await again.ledger.issue(third)
     await again.ledger.claim(third.nonce, selfTransferOf(third, 8))
     expect(await again.ledger.accept(third.nonce, { ...burnOf(8), blockNumber: 50n })).toBe('accepted')
+    await again.close()
+  })
+
+  it('issues no address that was ready in it, also to a daemon that took one before it was accepted', async () => {
+    const { path, ledger, store, close } = await backedUp()
+    const copy = copied(path)
+    await ledger.issue(challengeOf(9))
+    const mark = { id: store.id, applied: 4 }
+    await close()
+    await keepMark(copy, () => mark).close()
+    const again = await openTestStore({ path: copy, isCopyAccepted: true })
+    expect([again.store.isCopy, await again.store.ask(readyAddresses())]).toEqual([true, [ready]])
+    await again.store.change('acceptCopy', 50)
+    await expect(again.ledger.issue(challengeOf(9))).rejects.toMatchObject({ code: 'nonce_reused' })
+    await again.store.change('addReady', readyOf(third))
+    expect(await again.ledger.issue(third)).toBe('issued')
     await again.close()
   })
 })

@@ -27,10 +27,15 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
 
   const start = (
     database = 'daemon',
-    { env = {}, port = server.port }: { env?: Record<string, string>; port?: number } = {},
+    {
+      env = {},
+      port = server.port,
+      isCopyAccepted = false,
+    }: { env?: Record<string, string>; port?: number; isCopyAccepted?: boolean } = {},
   ) =>
     startOwnFacilitator(net, {
       env,
+      isCopyAccepted,
       journal: 'unused',
       config: {
         settlement: { journal: 'none' },
@@ -115,6 +120,26 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     } finally {
       await Promise.all(daemons.map(({ close }) => close()))
     }
+  })
+
+  it('behind a backup that is accepted no address of the lost time is handed out again', async () => {
+    await server.run('CREATE DATABASE lost')
+    const before = await start('lost')
+    const isFilled = async () => Number(await server.run('SELECT count(*) FROM ready', 'lost')) >= 8
+    await until(isFilled)
+    await before.close()
+    await server.run('CREATE DATABASE backup TEMPLATE lost')
+    const offersOf = async ({ challenge }: Awaited<ReturnType<typeof start>>) => {
+      const offers = []
+      for (let i = 0; i < 4; i++) offers.push(await challenge())
+      return offers.map(({ payTo }) => payTo)
+    }
+    const running = await start('lost')
+    const lost = await offersOf(running)
+    await running.close()
+    const again = await start('backup', { isCopyAccepted: true })
+    expect((await offersOf(again)).filter((payTo) => lost.includes(payTo))).toEqual([])
+    await again.close()
   })
 
   it('when the sender ends, another one takes its work up, with what was claimed and not signed', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { addressOf, burnOf, challengeOf, selfTransferOf } from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, readyOf, selfTransferOf } from '../../../test/challenges.js'
 import { openTestLedger } from '../../../test/open-ledger.js'
 import type { Lease } from '../lease.js'
 
@@ -126,6 +126,7 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     expect(first.store.isOld?.()).toBe(true)
     // There are as many events again before the first daemon looks.
     await second.store.change('acceptCopy', 50)
+    await second.ready.add(readyOf(challengeOf(4)))
     await second.ledger.issue(challengeOf(4))
     await first.store.leases.take('other')
     expect([first.store.isOld?.(), first.store.figures().records]).toEqual([false, kept + 2])

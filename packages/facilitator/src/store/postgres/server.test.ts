@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, readyOf } from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
 import type { AccountName } from '../events.js'
@@ -39,7 +39,13 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     })
     return { store, failures }
   }
-  const issue = ({ change }: Store, seed: number) => change('issue', challengeOf(seed), undefined)
+  const issue = ({ change }: Pick<Store, 'change'>, seed: number) =>
+    change('issue', challengeOf(seed), undefined)
+  /** As a daemon does, whose addresses are in the table before it hands them out. */
+  const issueReady = async (store: Store, seed: number) => {
+    await store.change('addReady', readyOf(challengeOf(seed)))
+    return issue(store, seed)
+  }
   const issued = async ({ ask }: Store): Promise<number> =>
     await ask(
       (function* () {
@@ -287,8 +293,10 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await expect(issue(second.store, 4)).rejects.toMatchObject({ code: 'ledger_failed' })
 
     await second.store.change('acceptCopy', 100)
-    expect(await issue(first.store, 5)).toBe('issued')
-    expect(await issue(second.store, 6)).toBe('issued')
+    // An address of the lost time was ready again, and a daemon has taken it.
+    await expect(issue(first.store, 2)).rejects.toMatchObject({ code: 'nonce_reused' })
+    expect(await issueReady(first.store, 5)).toBe('issued')
+    expect(await issueReady(second.store, 6)).toBe('issued')
     for (const { store } of [first, second]) {
       expect(store.isOld?.()).toBe(false)
       expect(store.figures().failed).toBe(false)
@@ -328,7 +336,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     expect(first.store.isOld?.()).toBe(true)
     await second.store.change('acceptCopy', 100)
     for (const [i, { store }] of [first, second].entries()) {
-      expect(await issue(store, 8 + i)).toBe('issued')
+      expect(await issueReady(store, 8 + i)).toBe('issued')
       await store.close()
     }
   })

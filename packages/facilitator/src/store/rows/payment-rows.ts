@@ -66,6 +66,9 @@ function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
 const isSame = (a: Value | undefined, b: Value): boolean =>
   a === b || (a instanceof Buffer && b instanceof Buffer && a.equals(b))
 
+export const nonceReused = (): SvcError =>
+  new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
+
 export function* insertPayment(payment: Payment): Step<number> {
   const { nonce, payTo, issuedAt, expiresAt, treasury, seller, epoch } = payment.challenge
   const columns = Object.entries(columnsOf(payment))
@@ -75,7 +78,7 @@ export function* insertPayment(payment: Payment): Step<number> {
     VALUES (${key(nonce)}, ${key(payTo)}, ${issuedAt}, ${expiresAt}, ${key(treasury)}, ${seller ?? null}, ${epochColumn(epoch)},
       ${encode(payment)}, ${places(columns.map(([, value]) => value))})
     ON CONFLICT DO NOTHING RETURNING id`)
-  if (!row) throw new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
+  if (!row) throw nonceReused()
   return row.id
 }
 

@@ -8,7 +8,7 @@ import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn } from '../../payment/records.js'
 import type { PaymentRow } from '../rows/payment-rows.js'
 import { type Doubt, doubtSetting } from '../rows/rows.js'
-import { first, hexOf, type Step, sql } from '../sql.js'
+import { first, hexOf, key, type Step, sql } from '../sql.js'
 import { doubtAccounts } from './operator-steps.js'
 import type { StepContext } from './step-context.js'
 
@@ -21,6 +21,12 @@ export function* isDoubtful(
   if (payment.granted) return false
   const doubt = yield* rows.doubt()
   return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
+}
+
+/** Whether nobody was handed the address behind the copy: all that were ready then have left the stock. */
+export function* isUnseen({ rows }: Pick<StepContext, 'rows'>, nonce: ChallengeNonce): Step<boolean> {
+  if ((yield* rows.doubt()) === undefined) return true
+  return (yield* first(sql`SELECT id FROM ready WHERE nonce = ${key(nonce)}`)) !== undefined
 }
 
 /** Unserved payments that are read at once: no statement takes long, however many there are. */

@@ -20,9 +20,10 @@ import { judgeMeans } from '../../payment/settle/judge.js'
 import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
+import { nonceReused } from '../rows/payment-rows.js'
 import { isCarried, isFurtherForm } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
-import { isDoubtful } from './doubt.js'
+import { isDoubtful, isUnseen } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
 import type { StepContext } from './step-context.js'
 
@@ -58,6 +59,8 @@ function* issue(
   asker: string | undefined,
 ): Step<Outcome<'issue'>> {
   if (!(yield* hasRoom(context, asker))) return 'limit'
+  // A daemon may hold addresses that it took before the copy was accepted.
+  if (!(yield* isUnseen(context, challenge.nonce))) throw nonceReused()
   yield* context.record({ event: 'challenge_issued', challenge })
   if (asker !== undefined) {
     yield sql`UPDATE payment SET asker = ${Buffer.from(asker, 'hex')} WHERE nonce = ${key(challenge.nonce)}`
