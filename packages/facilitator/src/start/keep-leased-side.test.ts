@@ -15,6 +15,7 @@ function createLeases(isTakenOver: boolean) {
   const free = new Set<string>()
   const losing = new Map<string, AbortController>()
   let term = 0
+  const terms = new Map<string, number>()
   const leases: Leases = {
     holder: 'this test',
     async take(name) {
@@ -22,6 +23,7 @@ function createLeases(isTakenOver: boolean) {
       const controller = new AbortController()
       losing.set(name, controller)
       term += 1
+      terms.set(name, term)
       const lease: Lease = {
         fence: { name, term },
         lost: controller.signal,
@@ -34,15 +36,18 @@ function createLeases(isTakenOver: boolean) {
     leases,
     offer: (name: string) => free.add(name),
     isFree: (name: string) => free.has(name),
+    termOf: (name: string) => terms.get(name) ?? 0,
     takeAway: (name: string) => losing.get(name)?.abort(),
   }
 }
 
 async function setup(offered: readonly string[], { isCopy = false, failures = 0, isTakenOver = false } = {}) {
-  const { leases, offer, isFree, takeAway } = createLeases(isTakenOver)
+  const { leases, offer, isFree, termOf, takeAway } = createLeases(isTakenOver)
   for (const name of offered) offer(name)
   const done: string[] = []
   const begun: string[] = []
+  /** The terms of the work under which copies were accepted. */
+  const accepting: number[] = []
   const events: LogEvent['event'][] = []
   let left = failures
   let isOld = false
@@ -69,8 +74,9 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
     make,
     isCopy,
     isOld: () => isOld,
-    acceptCopy: async () => {
+    acceptCopy: async ({ fence }) => {
       isOld = false
+      accepting.push(fence?.term ?? 0)
       done.push('accepted a copy')
     },
     clock: movableClock(),
@@ -82,7 +88,9 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
     keeper,
     done,
     begun,
+    accepting,
     events,
+    termOf,
     offer,
     isFree,
     takeAway,
@@ -153,5 +161,16 @@ describe('the leased side of a daemon', () => {
     growOld()
     await until(async () => done.length === 5)
     expect(done.slice(2)).toEqual(['accepted a copy', 'no longer sends and works', 'sends and works'])
+  })
+
+  it('accepts a copy under new terms, so that nothing of before is recorded in it', async () => {
+    const { accepting, growOld, keeper, termOf } = await setup([send, 'work'])
+    const before = { send: termOf(send), work: termOf('work') }
+    growOld()
+    await until(async () => accepting.length > 0)
+    expect(accepting).toEqual([termOf('work')])
+    expect(termOf('work')).toBeGreaterThan(before.work)
+    expect(termOf(send)).toBeGreaterThan(before.send)
+    await until(async () => keeper.isWorking())
   })
 })

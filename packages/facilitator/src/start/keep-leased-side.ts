@@ -87,18 +87,29 @@ export async function keepLeasedSide(deps: {
     tell(before.held)
   }
 
+  async function giveUp({ send, work }: Held): Promise<void> {
+    held = {}
+    isBroken = true
+    await Promise.all([send?.release(), work?.release()])
+  }
+
   async function look(): Promise<void> {
-    const next = await takeMore(held)
+    let next = await takeMore(held)
     const isOld = deps.isOld() && next.work !== undefined
     if (next.send === held.send && next.work === held.work && !isOld && !isBroken) return
-    if (isOld && next.work) await deps.acceptCopy(next.work)
-    await change(next).catch(async (error) => {
+    try {
+      if (isOld) {
+        // The side of the moment may be about to record what it knows of the time that the copy lacks. New terms refuse it.
+        await giveUp(next)
+        next = await takeMore(held)
+        if (next.work) await deps.acceptCopy(next.work)
+      }
+      await change(next)
+    } catch (error) {
       // Another daemon may fare better, and so may this one later.
-      held = {}
-      isBroken = true
-      await Promise.all([next.send?.release(), next.work?.release()])
+      await giveUp(next)
       throw error
-    })
+    }
   }
 
   let looking: Loop | undefined
