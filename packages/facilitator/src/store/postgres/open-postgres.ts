@@ -4,7 +4,7 @@ import { systemRandom } from '../../system.js'
 import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
 import type { Fence } from '../lease.js'
 import { ledgerOld } from '../ledger-old.js'
-import type { Keys } from '../rows/rows.js'
+import { type Doubt, doubtSetting, type Keys, settingIn } from '../rows/rows.js'
 import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
@@ -13,7 +13,7 @@ import { fingerprint } from './fingerprint.js'
 import { createLeases } from './leases.js'
 import { createMemory, type LedgerPlace, readingRows } from './memory.js'
 import { openTables } from './prepare-schema.js'
-import { type InLedger, inLedger, inRememberedLedger } from './transaction.js'
+import { type InLedger, inLedger, inRememberedLedger, noLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isCopyAccepted'> & {
   readonly database: Database
@@ -34,10 +34,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const client = connect(options.database)
   try {
     await openTables(client, options.database, isCopyAccepted)
-    const [ledger] = await client.read((send) => send(sql`SELECT id, applied, state FROM ledger`))
+    const [ledger] = await client.read((send) =>
+      send(sql`
+        SELECT id, applied, state, (SELECT record FROM setting WHERE name = ${doubtSetting}) AS doubt FROM ledger`),
+    )
+    if (!ledger) throw noLedger()
     const health = createHealth(onFailure)
     const own = Buffer.from(systemRandom.bytes(ownBytes)).toString('hex')
-    const writer = createWriter(client, health, { ...options.settings, hint: hintOf(own) }, ledger?.applied)
+    const writer = createWriter(client, health, { ...options.settings, hint: hintOf(own) }, ledger)
     const leases = createLeases({ run: writer.runBeside, onFailure: health.failed })
     const hints = await client.listen(hintChannel, own)
     const waiting = createWaiting(waitMs)
@@ -48,9 +52,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       working = undefined
     }
     return asStore({
-      id: ledger?.id,
-      report: { lines: ledger?.applied, bytes: 0, tornBytes: 0 },
-      isCopy: ledger?.state === 'copy' || isCopyAccepted,
+      id: ledger.id,
+      report: { lines: ledger.applied, bytes: 0, tornBytes: 0 },
+      isCopy: ledger.state === 'copy' || isCopyAccepted,
       isOld: writer.isOld,
       leases,
       hints,
@@ -110,19 +114,33 @@ function createHealth(onFailure: (error: unknown) => void) {
 }
 
 /** An event by its number. Its print tells it from another one that has its number on a server which lost it. */
-type Known = { readonly number: number; readonly print?: string | null | undefined }
+type Known = {
+  readonly number: number
+  readonly print?: string | null | undefined
+  /** The copy that was accepted last by then. */
+  readonly copy: number
+}
+
+/** The copy that was accepted last, by its newest event: one that is accepted later has at least the event that tells of it. */
+const copyIn = ({ doubt }: Row): number => (doubt ? settingIn<Doubt>({ record: doubt }).event : -1)
 
 type OnEvent = (at: number, json: string) => void
 
 /** The transactions of this daemon, and the newest event that it was told of. */
-function createTransactions(client: Client, health: ReturnType<typeof createHealth>, newest: number) {
+function createTransactions(client: Client, health: ReturnType<typeof createHealth>, opened: Row) {
   /** The newest event that we were told is durable. */
-  let known: Known = { number: newest }
+  let known: Known = { number: opened.applied, copy: copyIn(opened) }
   let isOld = false
 
-  /** A server that lost the event may have given its number to another one since. One that was forgotten has no print. */
-  const lacks = (told: Known, { applied, known_print: print }: Row): boolean =>
-    applied < told.number || (!!print && !!told.print && print !== told.print)
+  /**
+   * A server that lost the event may have given its number to another one since. One that was forgotten has no print. Behind a
+   * copy that was accepted since, the event has been doubted already, and what happened after that is not in doubt.
+   */
+  const lacks = (told: Known, ledger: Row): boolean => {
+    const { applied, known_print: print } = ledger
+    if (copyIn(ledger) > told.copy) return false
+    return applied < told.number || (!!print && !!told.print && print !== told.print)
+  }
 
   return {
     known: () => known,
@@ -148,7 +166,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
     ): Promise<T> {
       // More may be told while this waits for its turn.
       const told = known
-      let seen = { isOld, print: undefined as string | null | undefined }
+      let seen = { isOld, copy: told.copy, print: undefined as string | null | undefined }
       const onEvent: OnEvent = (_at, json) => {
         seen = { ...seen, print: fingerprint.of(json) }
       }
@@ -158,7 +176,11 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
         function* (ledger, asked) {
           const isLacking = lacks(told, ledger)
           if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
-          seen = { isOld: isLacking || ledger.state === 'copy', print: ledger.newest_print }
+          seen = {
+            isOld: isLacking || ledger.state === 'copy',
+            copy: copyIn(ledger),
+            print: ledger.newest_print,
+          }
           return yield* work(ledger, seen.isOld, asked, onEvent)
         },
         questions,
@@ -166,7 +188,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
       // Only now: all others know of it as well.
       if (seen.isOld && !isOld) health.failed(unwritable(lostEvents()))
       isOld = seen.isOld
-      known = { number: applied, print: seen.print }
+      known = { number: applied, print: seen.print, copy: seen.copy }
       if (!isOld) health.succeeded()
       return value
     },
@@ -184,7 +206,7 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
       }
       const done = await inRememberedLedger(client, { ...place, print }, fences, () => work(onEvent))
       if (done === 'stale') return undefined
-      known = { number: done.applied, print }
+      known = { ...known, number: done.applied, print }
       health.succeeded()
       return done.value
     },
@@ -195,9 +217,9 @@ function createWriter(
   client: Client,
   health: ReturnType<typeof createHealth>,
   { hint, ...settings }: GroupSettings & { readonly hint: Query },
-  newest: number,
+  opened: Row,
 ) {
-  const { known, isOld, accepted, inKnown, inRemembered } = createTransactions(client, health, newest)
+  const { known, isOld, accepted, inKnown, inRemembered } = createTransactions(client, health, opened)
   const memory = createMemory()
   let syncs = 0
 

@@ -340,4 +340,45 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       await store.close()
     }
   })
+
+  /** A ledger that lost its last event, which the second daemon and one that sleeps were told of, and was accepted as a copy. */
+  async function acceptedBeside() {
+    const database = await newDatabase()
+    const [first, sleeper] = [await open(database), await open(database)]
+    await issue(first.store, 1)
+    const lose = () =>
+      server.run(
+        `DELETE FROM event WHERE seq > 1; DELETE FROM payment WHERE id > 1; DELETE FROM setting; UPDATE ledger SET applied = 1`,
+        database,
+      )
+    await issue(sleeper.store, 2)
+    await first.store.leases.take('a transaction in which it is told')
+    await lose()
+    await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'ledger_failed' })
+    await first.store.change('acceptCopy', 100)
+    const state = () => server.run('SELECT state FROM ledger', database)
+    return { first, sleeper, lose, state }
+  }
+
+  it('a daemon that slept through a failover doubts nothing of what happened since the copy was accepted', async () => {
+    const { first, sleeper, state } = await acceptedBeside()
+    const { ledger } = portsOf(first.store, stoppedClock(), stepSettings)
+    const challenge = challengeOf(4)
+    await issueReady(first.store, 4)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await ledger.accept(challenge.nonce, { ...burnOf(4), blockNumber: 101n })
+    expect(await issueReady(sleeper.store, 5)).toBe('issued')
+    expect(await state()).toBe('live')
+    expect(await ledger.takeGrant(challenge.nonce, 0)).toMatchObject({ accepted: {} })
+    for (const { store } of [first, sleeper]) await store.close()
+  })
+
+  it('what was told behind an accepted copy is missed, also when the acceptance is lost with it', async () => {
+    const { first, sleeper, lose, state } = await acceptedBeside()
+    await issueReady(first.store, 4)
+    await lose()
+    await expect(issueReady(first.store, 5)).rejects.toMatchObject({ code: 'ledger_failed' })
+    expect(await state()).toBe('copy')
+    for (const { store } of [first, sleeper]) await store.close()
+  })
 })

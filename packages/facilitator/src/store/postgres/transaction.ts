@@ -49,6 +49,8 @@ const leased = (known: number) => sql`
     ${fingerprint.atSeq(sql`(SELECT applied FROM ledger)`)} AS newest_print,
     ${isReadOnly} AS is_read_only`
 
+export const noLedger = (): SvcError => new SvcError('invariant', 'the database has no ledger')
+
 /** An outcome, and the number of the newest event behind it. */
 type Done<T> = { readonly value: T; readonly applied: number }
 export type InLedger<T> = Step<Done<T>>
@@ -80,7 +82,7 @@ export const inLedger = <T>(
   inTransaction(client, [locked, leased(known), ...questions], async (send, opened) => {
     const [ledger, lease] = opened.map(([row]) => row)
     const asked = opened.slice(2)
-    if (!ledger || !lease) throw new SvcError('invariant', 'the database has no ledger')
+    if (!ledger || !lease) throw noLedger()
     assertMayWrite(ledger.writers_from, client.migrations)
     assertHere(ledger.state, 'storage.url')
     if (!lease.is_read_only) {

@@ -52,8 +52,8 @@ export type ReadRows = Keys & {
   readonly ledger?: { readonly fees: bigint; readonly doubt: Doubt | undefined }
 }
 
-/** The time of doubt: payments up to this number, and burns up to this block. */
-export type Doubt = { readonly payment: number; readonly block: number }
+/** The time of doubt: payments up to this number, and burns up to this block. The copy had events up to this number. */
+export type Doubt = { readonly payment: number; readonly block: number; readonly event: number }
 export const doubtSetting = 'doubt'
 
 const rowsMax = 5_000

@@ -34,11 +34,12 @@ const unservedAtOnce = 500
 
 /** Goes on with a copy. `head` is the newest block of the chain. */
 function* acceptCopy(context: StepContext, head: number): Step<void> {
-  const newest = yield* first(sql`SELECT COALESCE(max(id), 0) AS id FROM payment`)
+  const newest = yield* first(sql`
+    SELECT COALESCE(max(id), 0) AS payment, (SELECT COALESCE(max(seq), 0) FROM event) AS event FROM payment`)
   yield* context.record({
     event: 'setting_changed',
     name: doubtSetting,
-    setting: { payment: newest?.id, block: head } satisfies Doubt,
+    setting: { payment: newest?.payment, event: newest?.event, block: head } satisfies Doubt,
   })
   yield* doubtAccounts(context)
   // A payer from before the copy may have been served behind it.
