@@ -68,7 +68,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   opened.push(() => rpc.close())
   const { id: ledgerId } = storage
   // The pool would hold ready addresses that leave with the copy. Several daemons accept it under a lease, later.
-  if (storage.isCopy && !storage.shared) await acceptCopy(storage, rpc, log)
+  if (storage.isCopy && !storage.shared) await acceptCopy(storage, rpc, log, isCopyAccepted)
   const onError = (err: unknown) => log({ event: 'address.failed', err })
   const addresses = createAddresses({
     config,
@@ -94,6 +94,8 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   const { signers, close } = openSigners(parts)
   opened.push(close)
   const flow = createPaymentFlow(parts, addresses, burns, signers)
+  // The operator spoke of the ledger as it was opened, and not of what is lost later.
+  let isSaid = isCopyAccepted
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
     account: chainSide.relayer,
@@ -101,7 +103,10 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     make: (held) => createLeasedSide(parts, flow, news, held),
     isCopy: storage.isCopy && storage.shared !== undefined,
     isOld: () => storage.store.isOld?.() ?? false,
-    acceptCopy: (work) => acceptCopy(storage.under([work]), rpc, log),
+    async acceptCopy(work) {
+      await acceptCopy(storage.under([work]), rpc, log, isSaid)
+      isSaid = false
+    },
     clock,
     log,
   })

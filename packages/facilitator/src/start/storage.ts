@@ -131,8 +131,9 @@ export async function acceptCopy(
   { store }: Pick<OpenLedger, 'store'>,
   rpc: JsonRpc,
   log: Log,
+  isSaid: boolean,
 ): Promise<void> {
   const head = await readHead(rpc)
-  await store.change('acceptCopy', Number(head))
-  log({ event: 'ledger.copy_accepted', block: `${head}` })
+  if (await store.change('acceptCopy', Number(head), isSaid))
+    log({ event: 'ledger.copy_accepted', block: `${head}` })
 }

@@ -80,7 +80,7 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(workLease))) throw inUse()
-      if (storage.isCopy) await acceptCopy(storage, rpc, log)
+      if (storage.isCopy) await acceptCopy(storage, rpc, log, isCopyAccepted)
       await assertAccountsKnown({ storage, relayer, isShared, minter })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []

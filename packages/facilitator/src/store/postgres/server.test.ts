@@ -355,10 +355,26 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await first.store.leases.take('a transaction in which it is told')
     await lose()
     await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'ledger_failed' })
-    await first.store.change('acceptCopy', 100)
+    expect(await first.store.change('acceptCopy', 100, false)).toBe(true)
     const state = () => server.run('SELECT state FROM ledger', database)
     return { first, sleeper, lose, state }
   }
+
+  it('a copy that was accepted is not accepted again, unless the operator says so', async () => {
+    const { first, sleeper } = await acceptedBeside()
+    const { ledger } = portsOf(first.store, stoppedClock(), stepSettings)
+    const challenge = challengeOf(4)
+    await issueReady(first.store, 4)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await ledger.accept(challenge.nonce, { ...burnOf(4), blockNumber: 101n })
+    for (const { store } of [first, sleeper]) expect(await store.change('acceptCopy', 102, false)).toBe(false)
+    const grant = await ledger.takeGrant(challenge.nonce, 0)
+    expect(grant).toMatchObject({ accepted: {} })
+    if (typeof grant === 'object') await grant.giveBack()
+    expect(await sleeper.store.change('acceptCopy', 102, true)).toBe(true)
+    expect(await ledger.takeGrant(challenge.nonce, 0)).toBe('used')
+    for (const { store } of [first, sleeper]) await store.close()
+  })
 
   it('a daemon that slept through a failover doubts nothing of what happened since the copy was accepted', async () => {
     const { first, sleeper, state } = await acceptedBeside()

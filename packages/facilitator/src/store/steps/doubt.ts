@@ -32,8 +32,12 @@ export function* isUnseen({ rows }: Pick<StepContext, 'rows'>, nonce: ChallengeN
 /** Unserved payments that are read at once: no statement takes long, however many there are. */
 const unservedAtOnce = 500
 
-/** Goes on with a copy. `head` is the newest block of the chain. */
-function* acceptCopy(context: StepContext, head: number): Step<void> {
+/**
+ * Goes on with a copy. `head` is the newest block of the chain. Unless the operator said that it is one, the ledger itself must
+ * say so: another daemon may have accepted it meanwhile, or this one, whose answer was lost. Tells whether it was accepted.
+ */
+function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<boolean> {
+  if (!isSaid && (yield* first(sql`SELECT state FROM ledger`))?.state !== 'copy') return false
   const newest = yield* first(sql`
     SELECT COALESCE(max(id), 0) AS payment, (SELECT COALESCE(max(seq), 0) FROM event) AS event FROM payment`)
   yield* context.record({
@@ -58,6 +62,7 @@ function* acceptCopy(context: StepContext, head: number): Step<void> {
   // Rows that are remembered, also by other daemons, know of no doubt.
   yield sql`UPDATE ledger SET state = 'live', forgotten = forgotten + 1`
   context.rows.forgetAll()
+  return true
 }
 
 export const doubtSteps = { acceptCopy }
