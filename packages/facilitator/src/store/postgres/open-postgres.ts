@@ -279,16 +279,20 @@ function createWriter(
     }
   }
 
+  async function runEach(requests: readonly Request[]): Promise<readonly Reply[]> {
+    const replies: Reply[] = []
+    for (const request of requests) replies.push(...(await run([request])))
+    return replies
+  }
+
   /** A step that takes its group with it must not take the others: each is tried by itself. */
   async function run(requests: readonly Request[]): Promise<readonly Reply[]> {
+    // All others are refused before a copy is accepted, and must not be the reason why it is not.
+    if (requests.length > 1 && requests.some(({ name }) => name === 'acceptCopy')) return runEach(requests)
     try {
       return await runGroup(requests)
     } catch (error) {
-      if (isOfStep(error) && requests.length > 1) {
-        const replies: Reply[] = []
-        for (const request of requests) replies.push(...(await run([request])))
-        return replies
-      }
+      if (isOfStep(error) && requests.length > 1) return runEach(requests)
       if (error instanceof SvcError && isOfStep(error)) return [{ error }]
       health.failed(error)
       return requests.map(() => ({ error: unwritable(error) }))

@@ -360,6 +360,25 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     return { first, sleeper, lose, state }
   }
 
+  it('a copy is accepted while others ask for steps, which are refused before and done behind it', async () => {
+    const database = await newDatabase()
+    const { store } = await open(database)
+    await server.run("UPDATE ledger SET state = 'copy'", database)
+    const outcome = (step: Promise<unknown>) => step.catch((error: SvcError) => error.code)
+    // The first has the connection, and the others wait for it together.
+    const outcomes = await Promise.all(
+      [
+        issue(store, 1),
+        issue(store, 2),
+        store.change('acceptCopy', 100, false),
+        issueReady(store, 3),
+        store.change('addReady', readyOf(challengeOf(4))),
+      ].map(outcome),
+    )
+    expect(outcomes).toEqual(['ledger_failed', 'ledger_failed', true, 'issued', undefined])
+    await store.close()
+  })
+
   it('a copy that was accepted is not accepted again, unless the operator says so', async () => {
     const { first, sleeper } = await acceptedBeside()
     const { ledger } = portsOf(first.store, stoppedClock(), stepSettings)
