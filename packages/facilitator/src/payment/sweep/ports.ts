@@ -36,7 +36,10 @@ export type TreasuryTransfer = {
   readonly value: BaseUnits
 }
 
-/** Transfers from the treasury to this recipient, from this block to the head, in order. */
+/**
+ * Transfers from the treasury to this recipient, from this block to the head, in order. Throws while a transaction of the
+ * treasury waits for a block: nobody can say yet whether it is a transfer.
+ */
 export type SentTransfers = (
   recipient: Address,
   fromBlock: bigint,

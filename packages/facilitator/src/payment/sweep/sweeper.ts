@@ -97,10 +97,13 @@ export function createSweeper(deps: SweeperDeps) {
     /** Starts a sweep now, however young its fees are. With `isDryRun` nothing is signed. */
     async now({ isDryRun }: { readonly isDryRun: boolean }): Promise<SweepAnswer> {
       if (!isDryRun) await takeUpOpen()
-      const fees = one.underWay() ? 'nothing_due' : await (isDryRun ? planned(true) : surelyDue(true))
+      const due = () =>
+        isDryRun ? planned(true) : surelyDue(true).catch((err) => one.fail('unavailable', err))
+      const fees = one.underWay() ? 'nothing_due' : await due()
       const underWay = one.underWay()
       if (underWay) return { kind: 'under_way', ...underWay }
       if (typeof fees === 'string') return { kind: 'none', why: fees }
+      if ('why' in fees) return { kind: 'failed', ...fees }
       const sweep = sweepOf(fees)
       if (isDryRun) return { kind: 'planned', sweep }
       const started = await one.start(sweep)

@@ -4,6 +4,7 @@ import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
 import { readEvents } from '../../chain/events.js'
 import type { SentTransfers } from '../../payment/sweep/ports.js'
+import { countTransactions } from '../relayer/tx-nonces.js'
 
 export function createSentTransfers(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
@@ -13,7 +14,25 @@ export function createSentTransfers(deps: {
   readonly confirmations: number
 }): SentTransfers {
   const { rpc, token, treasury } = deps
+
+  /**
+   * Throws while a transaction of the treasury waits for a block: it may be a sweep that a copy of the ledger lacks, and
+   * no log shows it yet. Asked before the logs are read, so that one that is mined in between is found there.
+   */
+  async function assertNoneWaits(): Promise<void> {
+    const [known, mined] = [
+      await countTransactions(rpc, treasury, 'pending'),
+      await countTransactions(rpc, treasury, 'latest'),
+    ]
+    if (known <= mined) return
+    throw new SvcError(
+      'transaction_stuck',
+      `a transaction of the treasury that the ledger does not know waits for a block, with txNonce ${mined}`,
+    )
+  }
+
   return async (recipient, fromBlock) => {
+    await assertNoneWaits()
     const head = await readHead(rpc)
     const transfers = await readEvents(rpc, {
       address: token,

@@ -306,6 +306,30 @@ describe('money that the ledger does not know of', () => {
     expect(await received()).toBe(19n)
   })
 
+  it('a copy that lacks a sweep which no block holds yet pays no fee twice', async () => {
+    const { fees, treasury, clock, sweeper, received, ended, nextRun } = await setup()
+    await fees.earn(treasury, [5n, 6n])
+    const copy = fees.copy()
+    await net.chain.pauseMining()
+    await sweeper().now({ isDryRun: false })
+    const waiting = () => net.client.getTransactionCount({ address: treasury, blockTag: 'pending' })
+    await until(async () => (await waiting()) === 1)
+    await nextRun(copy)
+    expect(await sweeper().now({ isDryRun: false })).toMatchObject({
+      kind: 'failed',
+      why: 'unavailable',
+      message: expect.stringContaining('waits for a block, with txNonce 0'),
+    })
+    await sweeper().round()
+    await net.chain.resumeMining()
+    await until(async () => (await received()) === 11n)
+    clock.advance(retryMs.max)
+    await ended()
+    for (let i = 0; i < confirmations; i++) await net.chain.mine()
+    expect(await sweeper().now({ isDryRun: false })).toEqual({ kind: 'none', why: 'nothing_due' })
+    expect([await received(), (await fees.ledger().swept()).amount, await waiting()]).toEqual([11n, 11n, 1])
+  })
+
   it('a transfer by hand counts as fees once it is deep, rounded to the provider', async () => {
     const { fees, treasury, account, sweeper, received, ended } = await setup()
     await fees.earn(treasury, [5n, 6n, 7n])
