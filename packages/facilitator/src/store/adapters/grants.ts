@@ -1,34 +1,22 @@
 /** Grants: one success for each accepted payment. A caller holds the grant, and uses it once its answer was written. */
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import type { Grant, Ledger } from '../../payment/ledger-port.js'
+import type { Grant, Hold, Ledger } from '../../payment/ledger-port.js'
 import type { Payment } from '../../payment/records.js'
 import { grantableIn } from '../steps/hold-steps.js'
 import type { Store } from '../store.js'
 
 /** Where other daemons can reach the store, a hold there keeps their callers off. */
 export function createGrants(
-  { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
+  store: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
   { find, presented }: Pick<Ledger, 'find' | 'presented'>,
 ): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> {
+  const { change } = store
+  const { holder } = store.leases
   /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
-  /** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
-  const unrecorded = new Set<ChallengeNonce>()
-
-  async function recordUsed(): Promise<void> {
-    const nonces = [...unrecorded]
-    await change('useGrants', nonces, holder)
-    for (const each of nonces) unrecorded.delete(each)
-  }
-
-  async function recordLater(): Promise<void> {
-    while (unrecorded.size > 0 && !closed.aborted) {
-      await clock.sleep(limits.sharedPollMs, closed)
-      await recordUsed().catch(() => undefined)
-    }
-  }
+  const unrecorded = createUnrecorded(store, clock)
 
   function letGo(nonce: ChallengeNonce): void {
     const line = held.get(nonce)
@@ -43,13 +31,9 @@ export function createGrants(
       isHeld: () => holder === undefined || performance.now() < until,
       async use() {
         if (!held.has(nonce)) return
-        unrecorded.add(nonce)
+        const recorded = unrecorded.record(nonce)
         letGo(nonce)
-        await recordUsed().catch((error) => {
-          // Another daemon would serve it again once the hold has run out.
-          if (holder !== undefined) void recordLater()
-          throw error
-        })
+        await recorded
       },
       async giveBack() {
         if (!held.has(nonce)) return
@@ -66,11 +50,12 @@ export function createGrants(
   /** Holds the grant first and looks then, so that nobody uses it in between. */
   async function take(
     nonce: ChallengeNonce,
-    { ticketed, hold: held }: NonNullable<Parameters<Ledger['takeGrant']>[2]>,
+    ticketed: boolean,
+    left?: Hold,
   ): ReturnType<Ledger['takeGrant']> {
     if (unrecorded.has(nonce)) return 'used'
     const grant = hold(nonce)
-    const accepted = held?.take(ticketed)
+    const accepted = left?.take(ticketed)
     if (accepted) return { ...grant, accepted }
     const found = await look(nonce, ticketed).catch(async (error) => {
       await grant.giveBack()
@@ -92,14 +77,17 @@ export function createGrants(
       return { ...found, payment: asUsed(isUsed, found.payment) }
     },
 
-    async takeGrant(nonce, boundMs, request = { ticketed: false }) {
+    async takeGrant(nonce, boundMs, { ticketed, hold: left } = { ticketed: false }) {
+      let untaken = left
       const waited = new AbortController()
       const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
       try {
         for (;;) {
           const line = held.get(nonce)
-          const taken = line ? 'held' : await take(nonce, request)
+          const taken = line ? 'held' : await take(nonce, ticketed, untaken)
           if (taken !== 'held') return taken
+          // The caller that is waited for may have ended the hold that was meant for this one.
+          untaken = undefined
           const ended = line
             ? new Promise<void>((resolve) => line.push(resolve))
             : clock.sleep(limits.sharedPollMs, waited.signal)
@@ -108,6 +96,39 @@ export function createGrants(
       } finally {
         waited.abort('over')
       }
+    },
+  }
+}
+
+/** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
+function createUnrecorded(
+  { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
+  clock: Pick<Clock, 'sleep'>,
+) {
+  const unrecorded = new Set<ChallengeNonce>()
+
+  async function recordAll(): Promise<void> {
+    const nonces = [...unrecorded]
+    await change('useGrants', nonces, holder)
+    for (const each of nonces) unrecorded.delete(each)
+  }
+
+  async function recordLater(): Promise<void> {
+    while (unrecorded.size > 0 && !closed.aborted) {
+      await clock.sleep(limits.sharedPollMs, closed)
+      await recordAll().catch(() => undefined)
+    }
+  }
+
+  return {
+    has: (nonce: ChallengeNonce): boolean => unrecorded.has(nonce),
+    async record(nonce: ChallengeNonce): Promise<void> {
+      unrecorded.add(nonce)
+      await recordAll().catch((error) => {
+        // Another daemon would serve it again once the hold has run out.
+        if (holder !== undefined) void recordLater()
+        throw error
+      })
     },
   }
 }

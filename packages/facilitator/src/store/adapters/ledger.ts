@@ -7,7 +7,7 @@ import type { Hold, Ledger } from '../../payment/ledger-port.js'
 import type { Accepted, Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { StepResult } from '../group.js'
-import type { Held } from '../steps/hold-steps.js'
+import { type Held, untaken } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
 import { hasRoom, isForgotten } from '../steps/steps.js'
 import type { Store } from '../store.js'
@@ -64,7 +64,8 @@ export function createStoreLedger({
       return taken
     }
     const giveUp = async () => {
-      if (take(true) && !store.closed.aborted) await change('endHold', nonce, store.leases.holder ?? '')
+      if (take(true) && !store.closed.aborted)
+        await change('endHold', nonce, untaken(store.leases.holder ?? ''))
     }
     // One that cannot be given up runs out.
     clock

@@ -166,4 +166,34 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     expect(await second.ledger.takeGrant(next.nonce, 0)).toBe('held')
     await close()
   })
+
+  describe('a grant that was held for one caller, and that another one at this daemon has taken first', () => {
+    async function takenByAnother() {
+      const two = await openTwo()
+      const { first } = two
+      await first.ledger.claim(nonce, payload)
+      const { hold } = await first.ledger.acceptAwaited(nonce, burnOf(7))
+      const grant = await first.ledger.takeGrant(nonce, 0)
+      if (typeof grant === 'string') throw new Error(grant)
+      return { ...two, hold, grant }
+    }
+
+    it('is still held when the first one went away', async () => {
+      const { first, second, endSleeps, close } = await takenByAnother()
+      endSleeps()
+      // A step behind any that would give it up.
+      await first.ledger.issue(challengeOf(3))
+      expect(await second.ledger.takeGrant(nonce, 0)).toBe('held')
+      await close()
+    })
+
+    it('is held in the store again when that one gives it back and the first one takes it', async () => {
+      const { first, second, hold, grant, close } = await takenByAnother()
+      const waiting = first.ledger.takeGrant(nonce, 10_000, { ticketed: false, hold })
+      await grant.giveBack()
+      expect(await waiting).toHaveProperty('use')
+      expect(await second.ledger.takeGrant(nonce, 0)).toBe('held')
+      await close()
+    })
+  })
 })

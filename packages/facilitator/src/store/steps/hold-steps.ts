@@ -21,6 +21,9 @@ export function grantableIn(payment: Payment | undefined, ticketed: boolean): Gr
   return payment?.accepted ?? 'not_accepted'
 }
 
+/** The name of a daemon in a hold that none of its callers has taken yet: to give that up ends no hold that one took. */
+export const untaken = (holder: string) => `${holder}, untaken`
+
 /** The burn that paid, for the holder of the grant. */
 function* takeHold(
   { rows, sharedNow }: StepContext,
@@ -33,7 +36,7 @@ function* takeHold(
   const held = yield* first(sql`
     INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${holder}, ${sharedNow} + ${limits.grantHoldMs})
     ON CONFLICT (nonce) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
-      WHERE hold.until_ms < ${sharedNow} OR hold.holder = excluded.holder
+      WHERE hold.until_ms < ${sharedNow} OR hold.holder IN (excluded.holder, ${untaken(holder)})
     RETURNING holder`)
   return held ? found : 'held'
 }
@@ -41,15 +44,15 @@ function* takeHold(
 /** A payment that was accepted and is held, and whether a ticket is needed to be told of it. */
 export type Held = { readonly accepted: Accepted; readonly ticketed: boolean }
 
-/** The hold of a grant that nobody can hold yet. */
+/** The hold of a grant that nobody can hold yet, for a caller at this daemon who is about to take it. */
 export function* beginHold({ sharedNow }: StepContext, nonce: ChallengeNonce, holder: string): Step<void> {
   yield sql`
-    INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${holder}, ${sharedNow} + ${limits.grantHoldMs})
+    INSERT INTO hold (nonce, holder, until_ms) VALUES (${key(nonce)}, ${untaken(holder)}, ${sharedNow} + ${limits.grantHoldMs})
     ON CONFLICT (nonce) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms`
 }
 
 export function* endHold(_: StepContext, nonce: ChallengeNonce, holder: string): Step<void> {
-  yield sql`DELETE FROM hold WHERE nonce = ${key(nonce)} AND holder = ${holder}`
+  yield sql`DELETE FROM hold WHERE nonce = ${key(nonce)} AND holder IN (${holder}, ${untaken(holder)})`
 }
 
 export const holdSteps = { takeHold, endHold }
