@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { openTestLedger, testBinding } from '../../test/open-ledger.js'
+import { readBinding } from './steps/operator-steps.js'
 
 describe('a ledger that is opened', () => {
   it('belongs to its chain, token and key, and to its helper while burns are under way', async () => {
@@ -32,6 +33,14 @@ describe('a ledger that is opened', () => {
       )
     }
     await (await openTestLedger({ journal })).close()
+  })
+
+  it('stays bound to what it was bound to while the disk is tried', async () => {
+    const { store, tryDisk, close } = await openTestLedger()
+    const binding = { ...testBinding, helper: addressOf(9) }
+    await Promise.all([tryDisk(), store.change('bind', binding)])
+    expect(await store.ask(readBinding())).toEqual(binding)
+    await close()
   })
 
   it('has one daemon at a time', async () => {

@@ -153,7 +153,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     fleet: createFleet(store),
     isCopy: store.isCopy,
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
-    tryDisk: async () => store.change('bind', (await store.ask(readBinding())) as Binding),
+    tryDisk: () => store.change('bindAgain'),
     knownAccount: (name) => store.ask(readAccount(name)),
     async close() {
       await closeAll([() => mark?.close(), () => shared?.close(), store.close, () => lock?.release()])
@@ -203,7 +203,7 @@ function settingsOf(deps: OpenLedgerDeps, askerOf: (key: string) => string): Ste
 
 /**
  * Binds a new ledger. Throws for one of another chain, token or treasury key, and for one of another helper while burns
- * through that helper are under way: their outcome would be looked for at the wrong place.
+ * through that helper are under way, or a daemon lives that offers it: their outcome would be looked for at the wrong place.
  */
 async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding'], setting: string): Promise<void> {
   const known = await store.ask(readBinding())
@@ -216,6 +216,15 @@ async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding'], setti
   }
   assertSameSeed(known, wanted.seed)
   if (known.helper === wanted.helper) return
+  const fleet = await createFleet(store)?.()
+  const others = fleet?.daemons.filter(({ alive, here }) => alive && !here) ?? []
+  if (others.length > 0) {
+    const names = others.map(({ name }) => name).join(', ')
+    throw new SvcError(
+      'config_invalid',
+      `settlement.permit_burner: ${names} burns through ${known.helper ?? 'no helper'}; stop every daemon of this ledger first`,
+    )
+  }
   const burns = await store.ask(slots('burn'))
   if (burns.length > 0) {
     throw new SvcError(

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { until } from '../../../../../test/support/until.js'
-import { openTestLedger } from '../../../test/open-ledger.js'
+import { addressOf } from '../../../test/challenges.js'
+import { openTestLedger, testBinding } from '../../../test/open-ledger.js'
 
 describe.skipIf(notRun() !== '')(`several daemons${notRun()}`, () => {
   let server: PostgresServer
@@ -44,5 +45,20 @@ describe.skipIf(notRun() !== '')(`several daemons${notRun()}`, () => {
     ])
     await first.close()
     await second.close()
+  })
+
+  it('burn through one helper: another one is refused until all daemons have ended', async () => {
+    await server.run('CREATE DATABASE helpers')
+    const open = (helper = testBinding.helper) =>
+      openTestLedger({ database: { url: server.url('helpers') }, binding: { ...testBinding, helper } })
+    const first = await open()
+    await until(async () => (await server.run('SELECT count(*) FROM daemon', 'helpers')) === '1')
+    await expect(open(addressOf(9))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(`${first.store.leases.holder} burns through ${testBinding.helper}`),
+    })
+    await (await open()).close()
+    await first.close()
+    await (await open(addressOf(9))).close()
   })
 })

@@ -12,6 +12,11 @@ function* bind(context: StepContext, binding: Binding): Step<void> {
   yield* context.record({ event: 'ledger_bound', binding })
 }
 
+/** An event without news. */
+function* bindAgain(context: StepContext): Step<void> {
+  yield* bind(context, (yield* readBinding()) as Binding)
+}
+
 function* bindAccount(context: StepContext, name: AccountName, account: KnownAccount): Step<void> {
   yield* context.record({ event: 'account_bound', name, account })
   const doubted = yield* readDoubted()
@@ -82,6 +87,7 @@ function* historyWritten(_: StepContext, file: string, end: HistoryEnd): Step<vo
 
 export const operatorSteps = {
   bind,
+  bindAgain,
   bindAccount,
   changeSetting,
   disclose,
