@@ -130,7 +130,7 @@ export const reasons = {
   period_not_over: {
     retry: 'later',
     status: 409,
-    help: 'A total is proved for a period that has begun and ended; until must not be in the future.',
+    help: 'A total is proved for a period that has begun, and that ended a minute ago or earlier.',
   },
   issuer_unavailable: {
     retry: 'later',

@@ -258,6 +258,11 @@ export const limits = {
   logSpanBlocksMax: 5_000,
   /** Statements that one participant gets in an hour: each is a file that is kept. */
   statementsPerHourMax: 240,
+  /**
+   * How long after its end a total of a period is signed. A payment bears the time at which its daemon asked to record it,
+   * by the clock of that daemon: it may become visible this much later.
+   */
+  periodRestSeconds: 60,
   /** How long a list of revoked statements is good, so that an old one is noticed, and how long a signed one is served. */
   revocationsLifetimeSeconds: 7 * 86_400,
   revocationsFreshMs: 10_000,

@@ -138,7 +138,8 @@ export async function createStatements(parts: StatementParts): Promise<Statement
     },
 
     stateTotal(sight, totals, period, request) {
-      if (period.since >= period.until || period.until > seconds()) return refusal('period_not_over')
+      if (period.since >= period.until || period.until + limits.periodRestSeconds > seconds())
+        return refusal('period_not_over')
       return issue(sight.role, totalStatement(sight, totals, period, money), request)
     },
 
