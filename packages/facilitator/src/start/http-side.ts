@@ -26,6 +26,7 @@ import { registerWebPages } from '../http/web-pages.js'
 import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
+import type { Challenge } from '../payment/records.js'
 import { leaseLost } from '../store/lease.js'
 import type { HistorySide } from './history-side.js'
 import type { LeasedSideKeeper } from './keep-leased-side.js'
@@ -128,12 +129,9 @@ function wireOperator(
 ): void {
   const { config, storage, clock } = deps
   const { current: leased, isWorking } = deps.keeper
-  const working = () => {
-    if (!isWorking()) throw leaseLost()
-    return leased()
-  }
   const { rpc, deployment } = deps.chainSide
   const { finalization, senders } = leased()
+  const actions = createOperatorActions(deps.keeper)
   const { ledger, figures: journalFigures } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
@@ -179,10 +177,7 @@ function wireOperator(
     fleet: storage.fleet,
     refused,
     // The leased side may be another one by the next question.
-    fees: {
-      view: () => leased().fees.view(),
-      sweepNow: async (options) => (options.isDryRun ? leased() : working()).fees.sweepNow(options),
-    },
+    fees: { view: () => leased().fees.view(), sweepNow: actions.sweepNow },
     relayer: { address: senders.relayer.address, queue: () => leased().senders.relayer.queue() },
     minter: minter && { address: minter.address, queue: () => leased().senders.minter?.queue() ?? [] },
     chainId: deployment.chainId,
@@ -190,10 +185,8 @@ function wireOperator(
     ledgerId: storage.id,
     token: deployment.tokenLabel,
     historyStats: () => storage.history?.stats(),
-    retryMint: finalization.retry && (async (nonce) => leased().finalization.retry?.(nonce)),
-    closeEpoch:
-      finalization.closeEpoch &&
-      (async (challenge) => (await working().finalization.closeEpoch?.(challenge)) ?? 'running'),
+    retryMint: finalization.retry && actions.retryMint,
+    closeEpoch: finalization.closeEpoch && actions.closeEpoch,
     deciderWait: finalization.deciderWait && (() => leased().finalization.deciderWait?.()),
     indexerStatus: finalization.indexerStatus,
     hours: createHourBooks({ books: ledger.books, clock, daysMax: limits.hoursDaysMax }),
@@ -210,6 +203,23 @@ function wireOperator(
     batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,
   })
+}
+
+/** What an operator can ask for. Throws `lease_lost` where only the daemon that works can do it. */
+export function createOperatorActions({ current: leased, isWorking }: HttpSideDeps['keeper']) {
+  const working = () => {
+    if (!isWorking()) throw leaseLost()
+    return leased()
+  }
+  return {
+    sweepNow: async (options: { readonly isDryRun: boolean }) =>
+      (options.isDryRun ? leased() : working()).fees.sweepNow(options),
+    /** Any daemon can put a payment forward in the store; an epoch is in the memory of the one that works. */
+    retryMint: async ({ nonce, epoch }: Pick<Challenge, 'nonce' | 'epoch'>) =>
+      (epoch ? working() : leased()).finalization.retry?.(nonce),
+    closeEpoch: async (challenge: Challenge) =>
+      (await working().finalization.closeEpoch?.(challenge)) ?? 'running',
+  }
 }
 
 /** Any daemon of a shared ledger shows what all of them do. */

@@ -1,5 +1,4 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
 import type { Indexer } from '../../chain/indexer.js'
 import type { Page } from '../../payment/books.js'
@@ -41,7 +40,7 @@ export type AdminApiDeps = StatusDeps & {
   readonly guard: PathGuard
   readonly telemetry: Pick<Telemetry, 'recent' | 'metrics'>
   /** Tries the mint of a payment again. Absent while nothing is minted here. */
-  readonly retryMint: ((nonce: ChallengeNonce) => Promise<void>) | undefined
+  readonly retryMint: ((challenge: Challenge) => Promise<void>) | undefined
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
   readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
   readonly hours: HourBooks
@@ -269,6 +268,6 @@ async function retryMint(
   if (finalized) return 'finalized'
   if (!accepted && !late) return 'not_burned'
   if (!retry) return 'off'
-  await retry(challenge.nonce)
+  await retry(challenge)
   return 'due'
 }
