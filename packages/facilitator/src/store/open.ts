@@ -146,7 +146,6 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     },
     pause: createPauseMemory({
       store,
-      clock,
       freshMs: deps.database ? pauseFreshMs : Number.POSITIVE_INFINITY,
     }),
     ...(shared && { shared }),

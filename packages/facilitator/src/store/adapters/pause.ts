@@ -1,19 +1,19 @@
 /** The operator's pause of issuance, as the store has it. */
-import type { Clock } from '@svc-zerc20/protocol'
 import type { Pause, PauseMemory } from '../../payment/issue/issuance.js'
 import { readSetting } from '../rows/rows.js'
 import type { Store } from '../store.js'
 
 const name = 'pause'
 
-/** `freshMs` is how long an answer of the store is good: for ever where nobody else can write there. */
+/**
+ * `freshMs` is how long an answer of the store is good: for ever where nobody else can write there. It is counted by a clock
+ * that nobody sets back: a pause would be hidden for as long.
+ */
 export function createPauseMemory({
   store,
-  clock,
   freshMs,
 }: {
   readonly store: Pick<Store, 'ask' | 'change'>
-  readonly clock: Pick<Clock, 'now'>
   readonly freshMs: number
 }): PauseMemory {
   let known: { readonly pause: Pause | undefined; readonly untilMs: number } | undefined
@@ -21,7 +21,7 @@ export function createPauseMemory({
   let asking: Promise<Pause | undefined> | undefined
 
   const learn = (pause: Pause | undefined) => {
-    known = { pause, untilMs: clock.now() + freshMs }
+    known = { pause, untilMs: performance.now() + freshMs }
   }
 
   async function now(): Promise<Pause | undefined> {
@@ -35,7 +35,7 @@ export function createPauseMemory({
   return {
     now,
     async recent() {
-      if (known && clock.now() < known.untilMs) return known.pause
+      if (known && performance.now() < known.untilMs) return known.pause
       asking ??= now().finally(() => {
         asking = undefined
       })
