@@ -64,6 +64,23 @@ describe.skipIf(serverUrl === undefined)('rates of daemons on one database', () 
     expect(await until(async () => (await database.run('SELECT count(*) FROM rate')) === '1')).toBe(true)
   })
 
+  it('are deleted without waiting for one that is being counted', async () => {
+    const { database, daemons } = await openDaemons(1)
+    await database.run("INSERT INTO rate VALUES ('a', 0, 5), ('b', 0, 5)")
+    let isCounted = false
+    const counting = database
+      .run("BEGIN; UPDATE rate SET count = 6 WHERE who = 'a'; SELECT pg_sleep(4); COMMIT")
+      .finally(() => {
+        isCounted = true
+      })
+    const isCounting = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(4)%'"
+    await until(async () => Number(await database.run(isCounting)) > 1)
+    await daemons[0]?.take(ofCaller('c', 5))
+    await until(async () => (await database.run("SELECT count(*) FROM rate WHERE who = 'b'")) === '0')
+    expect(isCounted).toBe(false)
+    await counting
+  })
+
   it('do not write who is counted', async () => {
     const { database, daemons } = await openDaemons(1)
     await daemons[0]?.take(ofCaller('192.0.2.77', 5))

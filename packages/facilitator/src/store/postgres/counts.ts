@@ -75,7 +75,7 @@ export function createCounts({
     isSending = false
     if (performance.now() - sweptMs < minuteMs) return
     sweptMs = performance.now()
-    send(sql`DELETE FROM rate WHERE started_ms < ${serverNow} - ${2 * minuteMs}`).catch(() => undefined)
+    send(deletingOver).catch(() => undefined)
   }
 
   return {
@@ -107,5 +107,10 @@ const adding = (asked: readonly { readonly who: string; readonly times: number }
     started_ms = CASE WHEN ${isOver} THEN excluded.started_ms ELSE rate.started_ms END,
     count = CASE WHEN ${isOver} THEN excluded.count ELSE rate.count + excluded.count END
   RETURNING encode(who, 'hex') AS who, started_ms AS minute, ${serverNow} - started_ms AS age_ms, count`
+
+/** A row that is counted right now is left: waiting for it, in another order, could be a circle. */
+const deletingOver = sql`
+  DELETE FROM rate WHERE who IN (
+    SELECT who FROM rate WHERE started_ms < ${serverNow} - ${2 * minuteMs} FOR UPDATE SKIP LOCKED)`
 
 const isOver = sql`rate.started_ms + ${minuteMs} <= excluded.started_ms`
