@@ -23,7 +23,6 @@ import { createRefusedBooks, type RefusedBooks } from '../http/refused.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
 import { registerWebPages } from '../http/web-pages.js'
-import { createHourBooks } from '../payment/hours.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Challenge } from '../payment/records.js'
@@ -189,7 +188,6 @@ function wireOperator(
     closeEpoch: finalization.closeEpoch && actions.closeEpoch,
     deciderWait: finalization.deciderWait && (() => leased().finalization.deciderWait?.()),
     indexerStatus: finalization.indexerStatus,
-    hours: createHourBooks({ books: ledger.books, clock, daysMax: limits.hoursDaysMax }),
     mintSettings: mintSettingsOf(config, minter !== undefined),
     stuckTransfers: (countMax) => leased().following.stuck(countMax),
     owed: createOwedBooks({

@@ -242,6 +242,7 @@ describe('payments', () => {
     const hours = body.hours as { at: number; accepted: { payments: number; amount: string } }[]
     expect(hours.at(-1)?.at).toBe(now - (now % 3_600))
     expect(hours.reduce((sum, { accepted }) => sum + accepted.payments, 0)).toBeGreaterThan(0)
+    expect((await admin(`/hours?since=${now - 30 * 86_400}&until=${now + 3_600}`)).body.hours).toEqual(hours)
     expect((await admin(`/hours?since=${now}&until=${now - 3_600}`)).status).toBe(400)
     expect((await admin(`/hours?since=0&until=${now}`)).body.error).toContain('32 days')
   })
