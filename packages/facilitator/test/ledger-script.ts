@@ -75,9 +75,10 @@ const operatorSteps: readonly ScriptStep[] = [
   { name: 'bindAccount', args: ['relayer', { address: addressOf(0x30), txNonce: 0 }] },
   { name: 'bindAccount', args: ['minter', { address: minter, txNonce: 0 }] },
   { name: 'changeSetting', args: ['pause', { words: 'back at noon' }] },
-  { name: 'recordDistributionSigned', args: [signed(8, 1)] },
+  { name: 'recordSigned', args: [signed(8, 1), [], undefined] },
   { name: 'changeSetting', args: ['pause', null] },
-  { name: 'endDistribution', args: [signed(8, 1)] },
+  // At a higher price.
+  { name: 'recordSigned', args: [signed(9, 1), [], undefined] },
 ]
 
 /** Groups of one to four steps. `below` draws a number below another. */

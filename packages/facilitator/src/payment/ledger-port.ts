@@ -127,7 +127,10 @@ export type Ledger = {
    * transactions only those that it signed.
    */
   interrupted(account?: Address): Promise<InterruptedWork>
-  /** Remembers the transaction that carries these claimed burns, before anyone else can see it. */
+  /**
+   * Remembers the transaction that carries these claimed burns, before anyone else can see it. Without burns only its
+   * txNonce is remembered: the next run does not send it again.
+   */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**
    * Idempotent: the first burn accepted for a challenge stays. `not_claimed` when nobody presented the

@@ -17,8 +17,6 @@ import { createRelayer, type Relayer } from '../sending/relayer/relayer.js'
 import type { LeasedParts } from './parts.js'
 
 export type FeesSide = FeeControl & {
-  /** Hands distributions of the last run back to the relayer, before it assigns new txNonces. */
-  resume(): Promise<void>
   startLoop(): void
   /** Stops sending at once. Resolves when the ledger knows all that was signed. */
   closeSender(): Promise<void>
@@ -67,15 +65,12 @@ export function createFeesSide(parts: LeasedParts): FeesSide {
       }
     },
     sweepNow: (options) => sweeper.now({ isDryRun: options.isDryRun || !profile.acceptsPayments }),
-    async resume() {
-      if (profile.acceptsPayments) await splitter?.resume()
-    },
     startLoop() {
       if (!profile.acceptsPayments) return
       const rounds = [sweeper.round, ...(splitter ? [splitter.round] : [])]
       const periodMs = Math.min(limits.sweepPollMs, terms.intervalMs)
       const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
-      // A transaction that is under way at the end is taken up by the next run.
+      // A sweep that is under way at the end is taken up by the next run.
       loop = startLoop(clock, async () => {
         for (const round of rounds) await round().catch(onFailure)
         return periodMs
@@ -155,7 +150,7 @@ function wireSplitter(
     relayer,
     token,
     splitter,
-    ledger,
+    recordSigned: (transaction) => ledger.recordSigned(transaction, []),
     clock,
     ...pace,
     report: telemetry.log,

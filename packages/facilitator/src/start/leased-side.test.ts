@@ -55,7 +55,7 @@ async function setup(held: HeldLeases) {
   } as unknown as Parts
   const make = {
     finalization: async () => ({ resumeMints: async (account?: string) => void resumed.push(account) }),
-    fees: () => ({ resume: async () => undefined }),
+    fees: () => ({}),
   } as never
   const side = await createLeasedSide(parts, {} as never, {} as never, held, make)
   await side.resume()

@@ -103,7 +103,6 @@ export async function createLeasedSide(
       const left = await createResume({ ledger, burns, examine, report, account })
       // Also without the work: what the relayer has signed keeps its txNonce. What the minter signed is the work.
       await finalization.resumeMints(work ? undefined : relayer.address)
-      if (work) await fees.resume()
       if (profile.acceptsPayments) left.resumeTransactions()
       await Promise.all([relayer.start(), worker?.start()])
       if (profile.acceptsPayments) await left.restartClaims()

@@ -134,15 +134,6 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
       yield* changeLeaves(nonce, (leaves) => withFee(leaves, 'swept'), applied)
     return undefined
   },
-  *distribution_signed({ transaction }) {
-    yield* noteTxNonce(transaction)
-    yield* addSigned('distribution', transaction, [])
-    return undefined
-  },
-  *distribution_ended({ txNonce, from }) {
-    yield* forgetSlot('distribution', txNonce, from)
-    return undefined
-  },
   *setting_changed({ name, setting }) {
     yield sql`
       INSERT INTO setting (name, record) VALUES (${name}, ${encode({ setting })})

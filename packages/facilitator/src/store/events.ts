@@ -88,9 +88,6 @@ export type LedgerEvent =
   | ({ readonly event: 'sweep_ended' } & SignedBy & Partial<Pick<DoneSweep, 'txHash' | 'blockNumber'>>)
   /** The treasury sent tokens to a recipient of fees, and no known sweep did it. It counts as a sweep of these payments. */
   | ({ readonly event: 'sweep_found' } & Sweep & Pick<DoneSweep, 'txHash' | 'blockNumber'>)
-  /** A transaction that distributes the splitter's balance is signed. */
-  | { readonly event: 'distribution_signed'; readonly transaction: SignedTransaction }
-  | ({ readonly event: 'distribution_ended' } & SignedBy)
   /** A switch of the operator. */
   | { readonly event: 'setting_changed'; readonly name: string; readonly setting: unknown }
 

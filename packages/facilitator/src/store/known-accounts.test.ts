@@ -30,12 +30,12 @@ function setup() {
     assertAccountsKnown({ isShared: true, storage, relayer: accountOf(of, mined), minter: undefined })
   const acceptCopy = () => store.change('acceptCopy', 0)
   const sign = (txNonce: number, from: Address = relayer) =>
-    store.change('recordDistributionSigned', {
-      txNonce,
-      hash: hashOf(txNonce),
-      raw: '0x02' as const,
-      from,
-    })
+    store.change(
+      'recordSigned',
+      { txNonce, hash: hashOf(txNonce), raw: '0x02' as const, from },
+      [],
+      undefined,
+    )
   return { start, startShared, acceptCopy, sign }
 }
 

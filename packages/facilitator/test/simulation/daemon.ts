@@ -233,7 +233,6 @@ async function openChainSide({
 
 /** Nothing is charged for payments here. */
 const noFees = {
-  resume: async () => undefined,
   startLoop: () => undefined,
   closeSender: async () => undefined,
   close: async () => undefined,

@@ -1,6 +1,6 @@
 /** The ports of the sweep, with the guarantees it relies on. */
 import type { Address, BaseUnits, TxHash } from '@svc-zerc20/protocol'
-import type { OpenSweep, SignedBy, SignedTransaction, Sweep, Swept } from '../records.js'
+import type { OpenSweep, SignedTransaction, Sweep, Swept } from '../records.js'
 import type { FeesDue, SweepTerms } from './plan.js'
 
 /** The part of the ledger that knows which fees were swept. */
@@ -21,12 +21,6 @@ export type FeeLedger = {
   /** Sweeps that are signed and have not ended. */
   openSweeps(): Promise<readonly OpenSweep[]>
   swept(): Promise<Swept>
-  /** Remembers a transaction that distributes the splitter's balance, before anyone else can see it. */
-  recordDistributionSigned(transaction: SignedTransaction): Promise<void>
-  /** The transaction was mined, or cannot be any more. */
-  endDistribution(transaction: SignedBy): Promise<void>
-  /** Distributions that are signed and have not ended, of all accounts or of one, each with all its signed forms. */
-  openDistributions(account?: Address): Promise<readonly (readonly SignedTransaction[])[]>
 }
 
 /** A transfer of tokens from the treasury, as the chain recorded it. */

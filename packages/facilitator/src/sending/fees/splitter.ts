@@ -1,6 +1,7 @@
 /**
  * Distributes the balance of the splitter with the relayer's key when it is worth the gas. Anybody may do so at any time:
- * the call takes no argument, and one that comes too late finds nothing to distribute. So a failure is harmless.
+ * the call takes no argument, and one that comes too late finds nothing to distribute. So a failure is harmless, and after
+ * a crash the next round looks at the balance again.
  */
 import { feeSplitterAbi } from '@svc-zerc20/contracts'
 import type { JsonRpc } from '@svc-zerc20/evm'
@@ -15,21 +16,20 @@ import {
 import { encodeFunctionData } from 'viem/utils'
 import { readBalance } from '../../chain/lens.js'
 import { tryCall } from '../../chain/try-call.js'
-import type { SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { SplitterView } from '../../payment/sweep/control.js'
-import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Relayer } from '../relayer/relayer.js'
-import type { RelayEnd } from '../relayer/slot.js'
+import type { RelayedCall } from '../relayer/slot.js'
 
 export type Splitter = ReturnType<typeof createSplitter>
 
 export type SplitterDeps = {
   readonly rpc: Pick<JsonRpc, 'batch'>
-  readonly relayer: Pick<Relayer, 'address' | 'submit' | 'resume'>
+  readonly relayer: Pick<Relayer, 'address' | 'submit'>
   readonly token: Address
   readonly splitter: Address
-  readonly ledger: Pick<FeeLedger, 'recordDistributionSigned' | 'endDistribution' | 'openDistributions'>
+  /** The ledger must know every txNonce of the relayer, and no more of this transaction. */
+  readonly recordSigned: RelayedCall['recordSigned']
   readonly clock: Pick<Clock, 'now'>
   readonly minAmount: bigint
   /** The pause between two distributions. A start need not wait for it. */
@@ -41,7 +41,7 @@ export type SplitterDeps = {
 
 export function createSplitter(deps: SplitterDeps) {
   const { clock, report } = deps
-  const { distribute, resume } = createDistribute(deps)
+  const distribute = createDistribute(deps)
   let view: SplitterView = {}
   let isRunning = false
   let nextAtMs = 0
@@ -84,55 +84,22 @@ export function createSplitter(deps: SplitterDeps) {
       }
     },
     view: () => view,
-    resume,
   }
 }
 
-function createDistribute({ rpc, relayer, splitter, ledger, report, limits }: SplitterDeps) {
+function createDistribute({ rpc, relayer, splitter, recordSigned, limits }: SplitterDeps) {
   const call = {
     to: splitter,
     data: encodeFunctionData({ abi: feeSplitterAbi, functionName: 'distribute' }),
     gas: limits.distributionGas,
   }
-  const owner = {
-    purpose: 'distribution' as const,
-    // The ledger must know every transaction of the relayer.
-    recordSigned: (transaction: SignedTransaction) => ledger.recordDistributionSigned(transaction),
-  }
-
-  async function conclude(end: RelayEnd, signed: SignedTransaction | undefined): Promise<TxHash> {
-    if (signed) await ledger.endDistribution(signed)
+  /** Resolves when the distribution is mined; throws when it did not happen. */
+  return async (): Promise<TxHash> => {
+    const reverted = await tryCall(rpc, { from: relayer.address, ...call })
+    if (reverted) throw reverted
+    const end = await relayer.submit({ purpose: 'distribution', recordSigned, ...call })
     if (end.kind === 'mined' && end.receipt.succeeded) return end.receipt.transactionHash
     const why = end.kind === 'mined' ? 'was mined and did nothing' : `was displaced (${end.why})`
     throw new SvcError('distribution_failed', `the distribution of ${splitter} ${why}`)
-  }
-
-  return {
-    /** Resolves when the distribution is mined; throws when it did not happen. */
-    async distribute(): Promise<TxHash> {
-      const reverted = await tryCall(rpc, { from: relayer.address, ...call })
-      if (reverted) throw reverted
-      let signed: SignedTransaction | undefined
-      const end = await relayer.submit({
-        ...owner,
-        ...call,
-        async recordSigned(transaction) {
-          await owner.recordSigned(transaction)
-          signed = transaction
-        },
-      })
-      return conclude(end, signed)
-    },
-
-    /** Goes on with distributions that an earlier run signed, before the relayer assigns new txNonces. */
-    async resume(): Promise<void> {
-      for (const forms of await ledger.openDistributions(relayer.address)) {
-        // However it ends, the balance tells what is left to distribute.
-        void relayer
-          .resume({ ...owner, forms })
-          .then((end) => conclude(end, forms[0]))
-          .catch((err) => report({ event: 'fees.distribute_failed', err }))
-      }
-    },
   }
 }

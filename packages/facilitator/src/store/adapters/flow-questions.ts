@@ -12,7 +12,6 @@ import {
   type OpenSweep,
   type Payment,
   type ShallowBurns,
-  type SignedTransaction,
   type Sweep,
   type Swept,
   type UnsignedClaim,
@@ -162,12 +161,6 @@ export function* openSweeps(): Step<readonly OpenSweep[]> {
     ...decode<Sweep>(record),
     transactions: forms.get(txNonce) ?? [],
   }))
-}
-
-export function* openDistributions(account?: Address): Step<readonly (readonly SignedTransaction[])[]> {
-  return (yield* slots('distribution'))
-    .filter((slot) => isOwn(slot, account))
-    .map(({ transactions }) => transactions)
 }
 
 export function* swept(): Step<Swept> {

@@ -20,7 +20,6 @@ import {
   findPayment,
   interrupted,
   openClaims,
-  openDistributions,
   openSweeps,
   orphaned,
   presented,
@@ -134,9 +133,6 @@ export function createStoreLedger({
     recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
     openSweeps: () => ask(openSweeps()),
     swept: () => ask(swept()),
-    recordDistributionSigned: (transaction) => change('recordDistributionSigned', transaction),
-    endDistribution: (transaction) => change('endDistribution', transaction),
-    openDistributions: (account) => ask(openDistributions(account)),
   }
 }
 

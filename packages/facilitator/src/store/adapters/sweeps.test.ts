@@ -167,18 +167,6 @@ describe('the ledger of fees', () => {
       expect(await under.signedSweeps()).toEqual([])
     }
   })
-
-  it('a distribution is open until it ended, and no longer', async () => {
-    const under = await setup()
-    const [own, other] = [transaction(3), { ...transaction(3, 1), from: addressOf(0xb2) }]
-    for (const each of [own, other]) await under.ledger().recordDistributionSigned(each)
-    await under.restart()
-    expect(await under.ledger().openDistributions()).toEqual([[own], [other]])
-    await under.ledger().endDistribution(own)
-    await under.ledger().endDistribution(own)
-    await under.restart()
-    expect(await under.ledger().openDistributions()).toEqual([[other]])
-  })
 })
 
 /** One step of a history. The numbers choose payments, recipients and fees. */

@@ -226,7 +226,6 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await ledger.recordSigned(signed(4_800), [burning.nonce])
     await ledger.recordLate(minting, burnOf(2), 'late')
     await ledger.recordMintSigned(signed(4_801), [minting.nonce])
-    await ledger.recordDistributionSigned(signed(4_802))
 
     expect((await ledger.interrupted(other)).transactions).toEqual([])
     expect((await ledger.interrupted(signer)).transactions).toMatchObject([{ transactions: [signed(4_800)] }])
@@ -234,8 +233,6 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     for (const account of [signer, undefined]) {
       expect((await ledger.interrupted(account)).mints).toMatchObject([{ transactions: [signed(4_801)] }])
     }
-    expect(await ledger.openDistributions(other)).toEqual([])
-    expect(await ledger.openDistributions(signer)).toEqual([[signed(4_802)]])
     const lease = await store.leases.take(sendLease(signer))
     expect(await ledger.orphaned(other)).toEqual([])
     await lease?.release()

@@ -1,9 +1,8 @@
-/** Steps of sweeps and distributions: signed before they are sent, ended once they are deep or cannot happen. */
+/** Steps of sweeps: signed before they are sent, ended once they are deep or cannot happen. */
 import { type Address, type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import type { SignedBy, SignedTransaction, Sweep } from '../../payment/records.js'
 import type { SweepEnd, TreasuryTransfer } from '../../payment/sweep/ports.js'
 import { dueFeeIn } from '../leaves.js'
-import { slots } from '../rows/transaction-rows.js'
 import { first, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import type { StepContext } from './step-context.js'
@@ -35,17 +34,6 @@ function* recordSweepFound(
   yield* context.record({ event: 'sweep_found', recipient, amount, challengeNonces, txHash, blockNumber })
 }
 
-function* recordDistributionSigned(context: StepContext, transaction: SignedTransaction): Step<void> {
-  yield* context.record({ event: 'distribution_signed', transaction })
-}
-
-function* endDistribution(context: StepContext, { txNonce, from }: SignedBy): Step<void> {
-  const open = (yield* slots('distribution')).some(
-    ({ transactions: [form] }) => form?.txNonce === txNonce && form.from === from,
-  )
-  if (open) yield* context.record({ event: 'distribution_ended', txNonce, from })
-}
-
 /** A replacement at a higher price sends the same money to the same recipient. */
 function assertSame(open: Sweep, { recipient, amount, challengeNonces }: Sweep): void {
   const isSame =
@@ -70,10 +58,4 @@ function* dueTo(context: StepContext, recipient: Address, nonce: ChallengeNonce)
   throw new SvcError('invariant', `the fee of ${nonce} is not due to ${recipient}`)
 }
 
-export const sweepSteps = {
-  recordSweepSigned,
-  endSweep,
-  recordSweepFound,
-  recordDistributionSigned,
-  endDistribution,
-}
+export const sweepSteps = { recordSweepSigned, endSweep, recordSweepFound }
