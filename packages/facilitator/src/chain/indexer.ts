@@ -87,7 +87,7 @@ export function createIndexer(deps: {
       }
     },
     async siblings(leafIndex, size, signal) {
-      const leaves = company(Number(leafIndex), Number(size))
+      const leaves = alignedRange(Number(leafIndex), Number(size))
       const body = {
         chain_id: deps.chainId,
         token_address: deps.token,
@@ -106,16 +106,16 @@ export function createIndexer(deps: {
 }
 
 /** Leaves that are asked for together; an indexer answers for at most 100. */
-const companyLeaves = 64
+const rangeLeaves = 64
 
 /**
  * The whole aligned stretch around a leaf. With a single leaf, the operator of the indexer would know whose
  * burn is minted next. The stretch is the same every time, because random company would give the leaf away
  * over several questions.
  */
-function company(leafIndex: number, size: number): readonly number[] {
-  const first = leafIndex - (leafIndex % companyLeaves)
-  return Array.from({ length: Math.min(companyLeaves, size - first) }, (_, i) => first + i)
+function alignedRange(leafIndex: number, size: number): readonly number[] {
+  const first = leafIndex - (leafIndex % rangeLeaves)
+  return Array.from({ length: Math.min(rangeLeaves, size - first) }, (_, i) => first + i)
 }
 
 /**

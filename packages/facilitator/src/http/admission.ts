@@ -92,7 +92,7 @@ export function createAdmission(deps: {
     login: ({ ip }: Asking) =>
       rates.take({ rate: 'login', key: callerKey(ip), perMinute: limits.historyLoginsPerMin }),
     /** For a request to the operator's surface without its token. */
-    guess: ({ ip }: Asking) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
+    wrongToken: ({ ip }: Asking) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
     /** The seller's name, or the address that the caller is counted by. */
     nameOf(request: Asking): string {
       const seller = sellerOf(request)

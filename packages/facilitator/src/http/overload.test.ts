@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
-import { type AskedKind, createLines, type LineLimits } from './overload.js'
+import { type AskedKind, createLoadShedder, type LineLimits } from './overload.js'
 
 type LineKind = 'settle' | 'verify'
 
@@ -14,14 +14,14 @@ const limits = {
 
 function open(changes: Partial<LineLimits> = {}) {
   const clock = stoppedClock()
-  const lines = createLines({ ...limits, ...changes }, clock)
+  const loadShedder = createLoadShedder({ ...limits, ...changes }, clock)
   const ends: (() => void)[] = []
   /** Begins work that ends by `end`. */
   const begin = (kind: LineKind) =>
-    lines.wait(kind, () => new Promise<void>((resolve) => void ends.push(resolve)))
+    loadShedder.wait(kind, () => new Promise<void>((resolve) => void ends.push(resolve)))
   return {
     clock,
-    lines,
+    loadShedder,
     begin: (kind: LineKind, count = 1) => {
       for (let i = 0; i < count; i++) void begin(kind)
     },
@@ -32,7 +32,9 @@ function open(changes: Partial<LineLimits> = {}) {
     /** What one more is told, whose work takes no time. */
     async ask(kind: AskedKind) {
       const answer =
-        kind === 'challenge' ? lines.refusalOf(kind) : await lines.wait(kind, async () => undefined)
+        kind === 'challenge'
+          ? loadShedder.refusalOf(kind)
+          : await loadShedder.wait(kind, async () => undefined)
       return answer?.ok === false && 'retryAfter' in answer ? [answer.reason, answer.retryAfter] : 'done'
     },
   }
@@ -63,52 +65,52 @@ it('of those who are only verified hold up no settle', async () => {
 })
 
 it('learns that fewer leave than it believed', async () => {
-  const { clock, begin, end, lines } = open()
+  const { clock, begin, end, loadShedder } = open()
   begin('settle', 250)
-  expect(lines.waitMs('settle')).toBe(2_500)
+  expect(loadShedder.waitMs('settle')).toBe(2_500)
   const waits: number[] = []
   for (let second = 0; second < 8; second++) {
     clock.advance(1_000)
     await end(10)
-    waits.push(Math.round(lines.waitMs('settle') / 1000))
+    waits.push(Math.round(loadShedder.waitMs('settle') / 1000))
   }
   // Ten leave in a second: after three seconds that is believed by half, and after eight there is no doubt.
   expect(waits).toEqual([2, 4, 6, 10, 12, 14, 15, 16])
 })
 
 it('learns that more leave than it believed, and does not forget it while few come', async () => {
-  const { clock, begin, end, lines } = open()
+  const { clock, begin, end, loadShedder } = open()
   begin('verify', 200)
-  expect(lines.waitMs('verify')).toBe(2_000)
+  expect(loadShedder.waitMs('verify')).toBe(2_000)
   await end(200)
   for (let minute = 0; minute < 60; minute++) {
     clock.advance(60_000)
     begin('verify')
     await end(1)
   }
-  expect(lines.waitMs('verify')).toBe(0)
+  expect(loadShedder.waitMs('verify')).toBe(0)
   begin('verify', 200)
   clock.advance(1_000)
   await end(200)
   begin('verify', 200)
-  expect(lines.waitMs('verify')).toBeLessThanOrEqual(1_000)
+  expect(loadShedder.waitMs('verify')).toBeLessThanOrEqual(1_000)
 })
 
 it('takes those who leave together, once in a while, for as many as they are on average', async () => {
   const patient = { settle: 60_000, verify: 60_000, challenge: 60_000 }
-  const { clock, begin, end, lines } = open({ waitMs: patient })
+  const { clock, begin, end, loadShedder } = open({ waitMs: patient })
   begin('settle', 300)
   for (let block = 0; block < 20; block++) {
     for (let second = 0; second < 6; second++) {
       clock.advance(1_000)
-      lines.waitMs('settle')
+      loadShedder.waitMs('settle')
     }
     await end(60)
     begin('settle', 60)
   }
   // Three hundred are in line, and ten leave in a second.
-  expect(lines.waitMs('settle')).toBeGreaterThan(25_000)
-  expect(lines.waitMs('settle')).toBeLessThan(35_000)
+  expect(loadShedder.waitMs('settle')).toBeGreaterThan(25_000)
+  expect(loadShedder.waitMs('settle')).toBeLessThan(35_000)
 })
 
 it('refuses nobody while so few are in line that they say nothing, although nothing leaves', async () => {
@@ -129,7 +131,7 @@ it('refuses nobody while so few are in line that they say nothing, although noth
 })
 
 it('counts as a wait only what is beyond the time that a payment takes when few are in line', async () => {
-  const { clock, begin, end, lines } = open()
+  const { clock, begin, end, loadShedder } = open()
   for (let block = 0; block < 100; block++) {
     begin('settle', 3)
     clock.advance(12_000)
@@ -137,12 +139,12 @@ it('counts as a wait only what is beyond the time that a payment takes when few 
   }
   begin('settle', 300)
   // They take as long as their block does, and no more can be said.
-  expect(lines.waitMs('settle')).toBe(0)
+  expect(loadShedder.waitMs('settle')).toBe(0)
 })
 
 it('is left by work that fails', async () => {
-  const { lines } = open()
-  const failing = () => lines.wait('verify', async () => Promise.reject(new Error('no node')))
+  const { loadShedder } = open()
+  const failing = () => loadShedder.wait('verify', async () => Promise.reject(new Error('no node')))
   for (let i = 0; i < 1_000; i++) await expect(failing()).rejects.toThrow('no node')
-  expect(lines.waitMs('verify')).toBe(0)
+  expect(loadShedder.waitMs('verify')).toBe(0)
 })

@@ -1,6 +1,6 @@
 /**
- * Lines: the requests to settle and to verify that are being worked on. A request that would wait too long is refused before
- * any work is done for it, and told when to come back.
+ * Sheds load: a request to settle or to verify that would wait too long is refused before any work is done for it, and told
+ * when to come back. The requests of each kind that are being worked on are a line.
  *
  * The time that a new request would take is the number of requests in line, divided by how many leave it in a second. Its wait
  * is what goes beyond twice the usual time: that of a request when few are in line, its block included.
@@ -15,7 +15,7 @@ type LineKind = 'settle' | 'verify'
 
 export type AskedKind = LineKind | 'challenge'
 
-export type Lines = ReturnType<typeof createLines>
+export type LoadShedder = ReturnType<typeof createLoadShedder>
 
 export type LineLimits = {
   /** The longest wait of each kind. */
@@ -37,7 +37,7 @@ const usualTimes = 2
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60
 
-export function createLines(limits: LineLimits, clock: Pick<Clock, 'now'>) {
+export function createLoadShedder(limits: LineLimits, clock: Pick<Clock, 'now'>) {
   const lines: Readonly<Record<LineKind, Line>> = {
     settle: createLine(limits, clock),
     verify: createLine(limits, clock),
@@ -79,7 +79,7 @@ function createLine(
   clock: Pick<Clock, 'now'>,
 ): Line {
   let inLine = 0
-  let leaveEachMs = startPerSecond / 1000
+  let finishedPerMs = startPerSecond / 1000
   let usualMs = 0
   let window = { startedMs: clock.now(), inLine: 0, left: 0 }
 
@@ -91,12 +91,12 @@ function createLine(
    */
   function measure(): number {
     const tookMs = clock.now() - window.startedMs
-    if (tookMs < windowMs) return leaveEachMs
+    if (tookMs < windowMs) return finishedPerMs
     const seen = window.left / tookMs
     const isFull = window.inLine > window.left
-    const now = isFull ? leaveEachMs + (seen - leaveEachMs) * windowShare : Math.max(leaveEachMs, seen)
+    const now = isFull ? finishedPerMs + (seen - finishedPerMs) * windowShare : Math.max(finishedPerMs, seen)
     if (isFull && window.left === 0 && tookMs < windowMsMax) return now
-    leaveEachMs = now
+    finishedPerMs = now
     window = { startedMs: clock.now(), inLine, left: 0 }
     return now
   }

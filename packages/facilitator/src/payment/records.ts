@@ -130,7 +130,7 @@ export type Claim = {
 }
 
 /** Whether another account than this one is to burn it. A daemon that is alone with its ledger burns everything. */
-export const isOfAnother = (
+export const isForOtherSender = (
   claim: Pick<Claim, 'sender'> | undefined,
   account: Address | undefined,
 ): boolean => account !== undefined && claim?.sender !== undefined && claim.sender !== account
@@ -192,13 +192,13 @@ export type SignedTransaction = {
   readonly from: Address
 }
 
-/** Names a transaction in all its signed forms. */
+/** Names a transaction in all its signed versions. */
 export type SignedBy = Pick<SignedTransaction, 'txNonce' | 'from'>
 
 /** A permit that claimed its challenge: all that its burn needs. */
 export type ClaimedPermit = { readonly challenge: Challenge; readonly payload: Payload.PermitPayload }
 
-/** Burns that a crash interrupted: the signed forms of one transaction, and what it carries. */
+/** Burns that a crash interrupted: the signed versions of one transaction, and what it carries. */
 export type Interrupted = {
   readonly transactions: readonly SignedTransaction[]
   readonly items: readonly ClaimedPermit[]
@@ -217,7 +217,7 @@ export type ShallowBurns = Pick<Interrupted, 'transactions' | 'items'> & {
   readonly block: Pick<Burn, 'blockNumber' | 'blockHash'>
 }
 
-/** Mints that a crash interrupted: the signed forms of one transaction, and the payments it is for. */
+/** Mints that a crash interrupted: the signed versions of one transaction, and the payments it is for. */
 export type InterruptedMint = {
   readonly transactions: readonly SignedTransaction[]
   readonly nonces: readonly ChallengeNonce[]
@@ -231,7 +231,7 @@ export type Sweep = {
   readonly challengeNonces: readonly ChallengeNonce[]
 }
 
-/** A sweep that is signed and has not ended, with the signed forms of its one transaction. */
+/** A sweep that is signed and has not ended, with the signed versions of its one transaction. */
 export type OpenSweep = Sweep & { readonly transactions: readonly SignedTransaction[] }
 
 /** A sweep that is deep on the chain. */

@@ -15,7 +15,7 @@ import { createDiskSpace } from '../http/health/disk-space.js'
 import { createReadinessProbes } from '../http/health/probes.js'
 import { askAll } from '../http/health/readiness.js'
 import { observeAnswers } from '../http/observe.js'
-import { createLines, type Lines } from '../http/overload.js'
+import { createLoadShedder, type LoadShedder } from '../http/overload.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
 import { refuseConnections } from '../http/refuse-connections.js'
@@ -66,8 +66,8 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
   })
   const issuance = createIssuance({ report: log, memory: deps.storage.pause })
-  const lines = createLines(limits.lines, deps.clock)
-  wirePayments(app, deps, { issuance, admission, lines })
+  const loadShedder = createLoadShedder(limits.lines, deps.clock)
+  wirePayments(app, deps, { issuance, admission, loadShedder })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, guard: admin, refused })
   tellFigures(deps, refused)
@@ -98,8 +98,8 @@ function wirePayments(
   {
     issuance,
     admission,
-    lines,
-  }: { readonly issuance: Issuance; readonly admission: Admission; readonly lines: Lines },
+    loadShedder,
+  }: { readonly issuance: Issuance; readonly admission: Admission; readonly loadShedder: LoadShedder },
 ): void {
   const { profile, flow } = deps
   const { log } = deps.telemetry
@@ -112,7 +112,7 @@ function wirePayments(
     status: flow.status,
     ledger: deps.storage.ledger,
     admission,
-    lines,
+    loadShedder,
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
 }

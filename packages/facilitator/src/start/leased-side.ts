@@ -11,7 +11,7 @@ import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { startHandOver } from '../payment/settle/hand-over.js'
 import { createOrphans } from '../payment/settle/orphans.js'
 import { createResume } from '../payment/settle/resume.js'
-import type { News } from '../payment/settle/shared-burns.js'
+import type { LedgerChanges } from '../payment/settle/shared-burns.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
@@ -52,7 +52,7 @@ export type HeldLeases = {
 export async function createLeasedSide(
   front: Parts,
   { examine, payerWaits }: Pick<PaymentFlow, 'examine' | 'payerWaits'>,
-  news: News,
+  changes: LedgerChanges,
   { send, work }: HeldLeases,
   make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
@@ -113,7 +113,7 @@ export async function createLeasedSide(
       else finalization.startHelp()
       // Where there is no other daemon, nobody hands anything over.
       if (send && isShared && profile.acceptsPayments) {
-        stopShared = startShared(sending, { burns, examine, news, isWorking: work !== undefined })
+        stopShared = startShared(sending, { burns, examine, changes, isWorking: work !== undefined })
       }
     },
 
@@ -134,7 +134,7 @@ export async function createLeasedSide(
 function startShared(
   { config, chainSide, senders, storage: { ledger, store }, clock, telemetry }: LeasedParts,
   deps: Pick<LeasedSide, 'burns'> &
-    Pick<PaymentFlow, 'examine'> & { readonly news: News; readonly isWorking: boolean },
+    Pick<PaymentFlow, 'examine'> & { readonly changes: LedgerChanges; readonly isWorking: boolean },
 ): () => Promise<unknown> {
   const { rpc, chain } = chainSide
   const report = telemetry.log

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
-import { createNews, createSharedBurns } from '../payment/settle/shared-burns.js'
+import { createLedgerChanges, createSharedBurns } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
 import type { Log, LogWriter } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
@@ -81,14 +81,14 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     onError,
   })
   opened.push(() => addresses.close())
-  const news = createNews(storage.store.hints, clock, {
+  const changes = createLedgerChanges(storage.store.hints, clock, {
     everyMs: limits.newsPollMs,
     gatherMs: limits.sharedGatherMs,
   })
   const burns = createSharedBurns({
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),
     ledger: storage.ledger,
-    news,
+    changes,
     clock,
   })
   const { signers, close } = openSigners(parts)
@@ -100,7 +100,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     leases: storage.store.leases,
     account: chainSide.relayer,
     pollMs: limits.leasePollMs,
-    make: (held) => createLeasedSide(parts, flow, news, held),
+    make: (held) => createLeasedSide(parts, flow, changes, held),
     isCopy: storage.isCopy && storage.shared !== undefined,
     isOld: () => storage.store.isOld?.() ?? false,
     async acceptCopy(work) {

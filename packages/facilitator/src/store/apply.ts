@@ -13,10 +13,10 @@ import type { Rows } from './rows/rows.js'
 import {
   addSigned,
   endCarried,
+  forgetFinalSlots,
   forgetPermit,
   forgetSlot,
-  keepHolder,
-  letGoDeep,
+  keepMinedSlot,
   takeBack,
 } from './rows/transaction-rows.js'
 import { first, key, type Step, sql } from './sql.js'
@@ -189,9 +189,9 @@ function* keepBytes({ claim, challenge }: Payment, burn: Burn, keep: KeepSigned)
   if (!claim?.permit) return
   const { nonce } = challenge
   const block = Number(burn.blockNumber)
-  yield* keepHolder(nonce, burn.txHash, block)
+  yield* keepMinedSlot(nonce, burn.txHash, block)
   yield* forgetPermit(nonce)
-  yield* letGoDeep(block - keep.blocks)
+  yield* forgetFinalSlots(block - keep.blocks)
 }
 
 /** Keeps the highest txNonce of the account that signed, which must outlive its transaction. */

@@ -62,7 +62,7 @@ const ofPayment = (nonce: ChallengeNonce) => ({ nonces: [nonce] })
 const ofPayments = (_: unknown, nonces: readonly ChallengeNonce[]) => ({ nonces })
 
 /** The rows that a step is going to look at, as far as its arguments name them. */
-const named: { readonly [Name in StepName]?: Names<Name> } = {
+const rowsNeededBy: { readonly [Name in StepName]?: Names<Name> } = {
   claim: (nonce, payload) => ({
     nonces: [nonce],
     ...(payload.kind === 'permit' && { payers: [payload.payer] }),
@@ -85,7 +85,7 @@ const named: { readonly [Name in StepName]?: Names<Name> } = {
 /** The rows that these requests name, each once and in the order of the requests. */
 export function keysOf(requests: readonly Request[]): Keys {
   const keys = requests.map(({ name, args }) =>
-    (named[name] as ((...args: readonly unknown[]) => Partial<Keys>) | undefined)?.(...args),
+    (rowsNeededBy[name] as ((...args: readonly unknown[]) => Partial<Keys>) | undefined)?.(...args),
   )
   return {
     nonces: [...new Set(keys.flatMap((each) => each?.nonces ?? []))],
@@ -97,7 +97,7 @@ export function keysOf(requests: readonly Request[]): Keys {
  * Runs the steps behind the event with the number `applied`. Throws when the whole group must be taken back: then
  * `rows` know too much.
  */
-export function* asOneStep(
+export function* runSteps(
   requests: readonly Request[],
   deps: {
     readonly applied: number

@@ -89,7 +89,7 @@ CREATE INDEX leaf_fee_due ON leaf (burned_at, payment) WHERE fee_due_to IS NOT N
 CREATE INDEX leaf_provider ON leaf (treasury, burned_at);
 CREATE INDEX leaf_payer ON leaf (payer, burned_at);
 
--- The signed forms of transactions, and the payments that they carry. A slot is one txNonce of an account.
+-- The signed versions of transactions, and the payments that they carry. A slot is one txNonce of an account.
 CREATE TABLE signed (id INT PRIMARY KEY, hash KEY NOT NULL UNIQUE, slot TEXT NOT NULL, record JSN NOT NULL);
 CREATE INDEX signed_slot ON signed (slot);
 CREATE TABLE carried (nonce KEY NOT NULL, slot TEXT NOT NULL, accepted_block INT, PRIMARY KEY (nonce, slot));

@@ -15,7 +15,7 @@ import type { MintVerifier } from '../../src/payment/finalize/ports.js'
 import { resumeMints } from '../../src/payment/finalize/send.js'
 import type { Loop } from '../../src/payment/loop.js'
 import type { AddressSource, Signers } from '../../src/payment/ports.js'
-import { createNews, createSharedBurns } from '../../src/payment/settle/shared-burns.js'
+import { createLedgerChanges, createSharedBurns } from '../../src/payment/settle/shared-burns.js'
 import { createMintSender } from '../../src/sending/relayer/mint-sender.js'
 import { createMinter } from '../../src/sending/relayer/minter.js'
 import { createRelayer } from '../../src/sending/relayer/relayer.js'
@@ -118,14 +118,14 @@ export async function startDaemon(deps: DaemonDeps) {
     clock,
     telemetry: { log, metrics: { source: () => undefined } },
   } as unknown as Parts
-  const news = createNews(store.hints, clock, {
+  const changes = createLedgerChanges(store.hints, clock, {
     // Nearly all hints arrive, and looks without one are what a simulation costs.
     everyMs: 2_000,
     gatherMs: limits.sharedGatherMs,
   })
   const burns = createSharedBurns({
     ledger: storage.ledger,
-    news,
+    changes,
     clock,
     here: () => (keeper.isSending() ? keeper.current().burns : undefined),
   })
@@ -152,7 +152,7 @@ export async function startDaemon(deps: DaemonDeps) {
     clock,
     log,
     pollMs: 1_500,
-    make: (held) => createLeasedSide(parts, flow, news, held, make),
+    make: (held) => createLeasedSide(parts, flow, changes, held, make),
   })
   keeper.start()
   return {

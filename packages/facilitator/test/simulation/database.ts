@@ -1,6 +1,6 @@
 /** The database of a simulation: the real steps on SQLite in memory, with the tables that daemons share on a PostgreSQL server. */
 import { openInMemory } from '../../src/store/engine/open-database.js'
-import { asOneStep, type GroupSettings, type Request } from '../../src/store/group.js'
+import { type GroupSettings, type Request, runSteps } from '../../src/store/group.js'
 import { createRows } from '../../src/store/rows/rows.js'
 import { type Query, type Step, serverNow, sql } from '../../src/store/sql.js'
 
@@ -62,7 +62,7 @@ export function openDatabase(deps: {
   return {
     /** Runs a step in its own transaction. */
     run(request: Request): unknown {
-      const group = asOneStep([request], {
+      const group = runSteps([request], {
         applied,
         settings: deps.settings,
         rows: createRows(),

@@ -32,7 +32,7 @@ const bytesOf = (key: Exclude<Recovered, 'unsure'>): Uint8Array | undefined =>
 
 const toHex = (coordinate: bigint): string => coordinate.toString(16).padStart(64, '0')
 
-/** The way for signatures that somebody made on purpose so that ours meets a point that it cannot add. */
+/** Fallback for crafted signatures that hit the exceptional case of our point addition: libsecp256k1 handles it. */
 function keyByLibrary(question: SignerQuestion): Uint8Array | undefined {
   const bytes = Buffer.from(question, 'hex')
   return recover(bytes.subarray(0, 32), bytes.subarray(32, 96), bytes[96] === 1 ? 1 : 0, false)?.subarray(1)

@@ -45,7 +45,7 @@ export function createFollow(deps: FollowDeps) {
       try {
         await read(from, target, signal)
       } catch (err) {
-        if (isDoubtful(err)) await cursor.rewind(from)
+        if (isInconsistent(err)) await cursor.rewind(from)
         throw err
       }
       await cursor.advance(target)
@@ -63,7 +63,7 @@ export function createFollow(deps: FollowDeps) {
 type Running = { readonly size: bigint; readonly hashChain?: bigint }
 
 /**
- * Reads the blocks after `from` up to `target`, and moves the cursor along. Throws an error that `isDoubtful` when the logs
+ * Reads the blocks after `from` up to `target`, and moves the cursor along. Throws an error that `isInconsistent` when the logs
  * fit neither the state before them nor the token in `target`.
  */
 function createRead(
@@ -113,10 +113,10 @@ function afterNext(generation: Generation, { size, hashChain }: Running, transfe
 const gap = (expected: bigint, found: bigint) =>
   new SvcError('transfers_not_contiguous', `the node's logs go from transfer ${expected} to ${found}`)
 
-const doubtful = new Set<ErrorCode>(['transfers_not_contiguous', 'hash_chain_mismatch'])
+const inconsistent = new Set<ErrorCode>(['transfers_not_contiguous', 'hash_chain_mismatch'])
 
 /** The logs contradict the blocks that were followed before: either is wrong, and both have to be read again. */
-const isDoubtful = (err: unknown): boolean => err instanceof SvcError && doubtful.has(err.code)
+const isInconsistent = (err: unknown): boolean => err instanceof SvcError && inconsistent.has(err.code)
 
 /** The token's state after a block. Undefined when the node no longer knows it. */
 async function stateAfter(

@@ -38,7 +38,7 @@ export function createContractWallets(deps: {
      * tell which addresses are configured. While none of them is a contract, they are asked once in a while only. Throws
      * `SvcError('rpc_unreachable')` when the node does not answer.
      */
-    async thatTake(digest: Hex, signature: Hex): Promise<readonly Address[]> {
+    async walletsThatAccept(digest: Hex, signature: Hex): Promise<readonly Address[]> {
       const emptyForMs = clock.now() - emptyAtMs
       if (emptyForMs >= 0 && emptyForMs < limits.emptyWalletsMs) return []
       const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [digest, signature] })

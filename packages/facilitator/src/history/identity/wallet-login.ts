@@ -131,7 +131,7 @@ function createSignatureCheck(
     if (asking >= limits.walletCallsInFlightMax) return 'busy'
     asking += 1
     try {
-      return (await wallets.thatTake(digest, signature)).includes(address)
+      return (await wallets.walletsThatAccept(digest, signature)).includes(address)
     } finally {
       asking -= 1
     }

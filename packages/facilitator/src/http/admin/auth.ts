@@ -22,10 +22,10 @@ export function createAdminAuth(token: Secret<string> | undefined): AdminAuth {
 }
 
 /** A caller that tries tokens has the rate of a stranger for it. */
-export const adminGuard = (auth: AdminAuth, admission: Pick<Admission, 'guess'>): PathGuard => ({
+export const adminGuard = (auth: AdminAuth, admission: Pick<Admission, 'wrongToken'>): PathGuard => ({
   path: '/admin',
   refusalOf: async (request) =>
     auth(request.headers.authorization)
       ? undefined
-      : ((await admission.guess(request)) ?? reject('unauthorized')),
+      : ((await admission.wrongToken(request)) ?? reject('unauthorized')),
 })

@@ -1,7 +1,7 @@
 /** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
 import { Network, toChecksum } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
-import { guardedRoute } from './door.js'
+import { guardedRoute } from './authenticate.js'
 import { exportRoutes } from './export.js'
 import { loginRoutes } from './login.js'
 import { paymentRoutes } from './payments.js'

@@ -2,7 +2,7 @@
 import { accept, parseAddress, reject } from '@svc-zerc20/protocol'
 import type { WalletLogin } from '../../history/identity/wallet-login.js'
 import { routesOf } from '../route.js'
-import type { HistoryApiDeps } from './door.js'
+import type { HistoryApiDeps } from './authenticate.js'
 import * as schemas from './schemas.js'
 
 const route = routesOf<HistoryApiDeps, WalletLogin>({

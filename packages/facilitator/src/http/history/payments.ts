@@ -5,7 +5,7 @@ import type { HistoryPayment } from '../../history/payment.js'
 import type { HistoryFilter } from '../../history/questions.js'
 import { type Bounds, boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
 import { noSuchPayment } from '../route.js'
-import { guardedRoute, type HistoryApiDeps } from './door.js'
+import { guardedRoute, type HistoryApiDeps } from './authenticate.js'
 import * as schemas from './schemas.js'
 import { viewPayment } from './view.js'
 

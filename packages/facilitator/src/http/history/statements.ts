@@ -2,7 +2,7 @@
 import { reject, unixSeconds } from '@svc-zerc20/protocol'
 import { boundsOf, seenBy, totalsSeenBy } from '../../history/scopes.js'
 import { noSuchPayment } from '../route.js'
-import { guardedRoute, openRoute } from './door.js'
+import { guardedRoute, openRoute } from './authenticate.js'
 import * as schemas from './schemas.js'
 
 const noIssuer = reject('not_found', 'no statement issuer is configured here')

@@ -8,7 +8,7 @@ import { connectionBounds } from '../../../test/connections.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
-import { createLines } from '../overload.js'
+import { createLoadShedder } from '../overload.js'
 import { refuseConnections } from '../refuse-connections.js'
 import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
@@ -46,7 +46,7 @@ function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<S
       present: async () => undefined,
     },
     // The third in line would wait for two seconds, and a new challenge behind it for as long.
-    lines: createLines(
+    loadShedder: createLoadShedder(
       {
         waitMs: { settle: 1_000, verify: 500, challenge: 0 },
         freeMax: 1,

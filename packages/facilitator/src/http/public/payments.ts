@@ -19,7 +19,7 @@ import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Admission } from '../admission.js'
 import { hangUpOf } from '../hang-up.js'
-import type { Lines } from '../overload.js'
+import type { LoadShedder } from '../overload.js'
 import { type Refusal, withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import {
@@ -171,7 +171,7 @@ export type PaymentApiDeps = {
   readonly profile: Profile
   readonly ledger: Pick<Ledger, 'presented'>
   readonly admission: Pick<Admission, 'request' | 'issue' | 'present'>
-  readonly lines: Pick<Lines, 'refusalOf' | 'wait'>
+  readonly loadShedder: Pick<LoadShedder, 'refusalOf' | 'wait'>
   readonly chainId: number
   readonly issueChallenge: IssueChallenge
   readonly verify: Verify
@@ -200,8 +200,8 @@ const inLine = async <T>(
   kind: 'verify' | 'settle',
   work: () => Promise<T>,
   { payment }: Presented,
-  { lines }: PaymentApiDeps,
-): Promise<Result<T> | Refusal> => (payment?.claim ? accept(await work()) : lines.wait(kind, work))
+  { loadShedder }: PaymentApiDeps,
+): Promise<Result<T> | Refusal> => (payment?.claim ? accept(await work()) : loadShedder.wait(kind, work))
 
 export const paymentRoutes = [
   route({
@@ -224,12 +224,12 @@ export const paymentRoutes = [
     isWire: true,
     answer: challengeOffer,
     refusals: [403, 429, 503],
-    async handle({ request }, { profile, admission, lines, issueChallenge }) {
+    async handle({ request }, { profile, admission, loadShedder, issueChallenge }) {
       if (!profile.acceptsPayments) {
         const message = `payment acceptance is disabled for the profile "${profile.name}"`
         return reject('acceptance_disabled', message)
       }
-      const overloaded = lines.refusalOf('challenge')
+      const overloaded = loadShedder.refusalOf('challenge')
       if (overloaded) return overloaded
       const caller = await admission.issue(request)
       if (!caller.ok) return caller

@@ -8,8 +8,8 @@ export type EpochLeaf = {
   readonly challenge: Challenge
   readonly burn: Burn
   /**
-   * Present for a transfer that is no payment of the ledger. `counted`: a proof that counts it was made, so that every
-   * later count has it, too.
+   * Set for a transfer to a paid address that is not the payment itself. `counted`: a proof that counts it was made, so
+   * every later count has it, too.
    */
   readonly beside?: 'open' | 'counted' | 'minted'
 }

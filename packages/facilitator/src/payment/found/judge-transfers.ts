@@ -9,7 +9,7 @@ import type { Burn, Challenge, LateReason, RecordedPayment } from '../records.js
 /** A transfer to an issued address, and when its block says it happened. */
 export type FoundTransfer = Burn & {
   readonly minedAt: UnixSeconds
-  /** A batch counts it beside the burn of its payment, or has minted it. */
+  /** Set for a transfer that is not the payment itself: a batch has counted it, or minted it. */
   readonly beside?: 'counted' | 'minted'
 }
 

@@ -3,8 +3,8 @@
  * caller gets less the less there is, so that something is left for the next caller.
  */
 
-/** A caller may have this many times as much of the rest as it leaves to all others. */
-const timesWhatIsLeft = 3
+/** A caller may have at most this many times as much of the rest as it leaves to all others. */
+const timesLeftMax = 3
 
 /** What a stock promises to whom. */
 export type ShareTerms = {
@@ -43,7 +43,7 @@ export function rankOf(terms: ShareTerms, held: Holdings, key: string, free: num
   const beyond = held.of(key) - partOf(terms, key, wholeWith(terms, held, free))
   if (beyond < 0) return free > 0 ? beyond : undefined
   const left = free - keptFrom(terms, held, key, free)
-  const isFair = beyond < timesWhatIsLeft * left || beyond < terms.promisedTo(key)
+  const isFair = beyond < timesLeftMax * left || beyond < terms.promisedTo(key)
   return left > 0 && isFair ? beyond : undefined
 }
 

@@ -26,14 +26,14 @@ import {
 import type { PayerWaits } from './payer-waits.js'
 
 /** Where a presented payment stands in our own records, before the chain is asked. */
-export type Standing =
+export type PresentedState =
   /** Not claimed and not expired: the payload has to be judged. */
   | {
       readonly kind: 'unclaimed'
       readonly payment: Payment
       readonly ticketed: boolean
       /** Expired, but seen in time by a resource server that could not reach us: good if it was mined in time. */
-      readonly isExcused: boolean
+      readonly wasSeenInTime: boolean
     }
   /** This very payload is being burned or was accepted. Its ticket is no part of it. */
   | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
@@ -58,18 +58,18 @@ export type ExaminedPermit = { readonly verdict: PermitVerdict; readonly means: 
 
 export type Examine = {
   /** `payment` is the record of the challenge that the payload names, as it was found a moment ago. */
-  standing(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): Standing
+  stateOf(presented: FacilitatorApi.PresentedPayment, payment: Payment | undefined): PresentedState
   /** `payer` is what the ledger had of the payer a moment ago; otherwise it is asked. */
   permit(
     challenge: Challenge,
     payload: Payload.PermitPayload,
     payer?: PayerRecord,
   ): Promise<Result<ExaminedPermit>>
-  /** With `isExcused`, the burn must have been mined before its challenge expired. */
+  /** With `wasSeenInTime`, the burn must have been mined before its challenge expired. */
   selfTransfer(
     challenge: Challenge,
     payload: Payload.SelfTransferPayload,
-    isExcused?: boolean,
+    wasSeenInTime?: boolean,
   ): Promise<Result<Burn>>
   /** The burn of a permit that somebody executed, although nobody claimed it in time. */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
@@ -90,7 +90,7 @@ export function createExamine(deps: ExamineDeps): Examine {
   }
 
   const examine: Examine = {
-    standing(presented, payment) {
+    stateOf(presented, payment) {
       const { payload, requirements, ticket } = presented
       if (!payment) return { kind: 'refused', rejection: reject('unknown_challenge') }
       const { challenge, claim } = payment
@@ -103,10 +103,10 @@ export function createExamine(deps: ExamineDeps): Examine {
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
       const isExpired = phaseAt(payment, clock.now()) === 'expired'
-      const isExcused = isExpired && mayBeLate(presented, payment)
-      return isExpired && !isExcused
+      const wasSeenInTime = isExpired && mayBeLate(presented, payment)
+      return isExpired && !wasSeenInTime
         ? { kind: 'expired', payment, ticketed }
-        : { kind: 'unclaimed', payment, ticketed, isExcused }
+        : { kind: 'unclaimed', payment, ticketed, wasSeenInTime }
     },
 
     async permit(challenge, payload, payer) {
@@ -147,10 +147,11 @@ export function createExamine(deps: ExamineDeps): Examine {
       return judge(facts, openClaims, executedOf(openClaims, others))
     },
 
-    async selfTransfer(challenge, payload, isExcused = false) {
+    async selfTransfer(challenge, payload, wasSeenInTime = false) {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
       const verdict = judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
-      if (!isExcused || !facts.receipt || !(verdict.ok || verdict.reason === 'pending_burn')) return verdict
+      if (!wasSeenInTime || !facts.receipt || !(verdict.ok || verdict.reason === 'pending_burn'))
+        return verdict
       const minedAt = await chain.blockTime(facts.receipt.blockNumber)
       return minedAt !== undefined && minedAt < challenge.expiresAt ? verdict : reject('challenge_expired')
     },

@@ -4,7 +4,7 @@ import { until } from '../../../../../test/support/until.js'
 import { addressOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
 import { startHandOver } from './hand-over.js'
-import { createNews } from './shared-burns.js'
+import { createLedgerChanges } from './shared-burns.js'
 
 const challenge = { ...challengeOf(1), expiresAt: 4_000_000_000 as never }
 
@@ -19,7 +19,7 @@ it('a claim of another daemon is taken up with the news of it; much news is one 
     return () => undefined
   }
   // So long that only a hint begins a round.
-  const news = createNews(hints, clock, { everyMs: 3_600_000, gatherMs: 10 })
+  const changes = createLedgerChanges(hints, clock, { everyMs: 3_600_000, gatherMs: 10 })
   let rounds = 0
   const started: string[] = []
   const handOver = startHandOver({
@@ -37,7 +37,7 @@ it('a claim of another daemon is taken up with the news of it; much news is one 
       isUnderWay: () => false,
     },
     examine: { permit: () => Promise.reject(new Error('it was examined when it was claimed')) },
-    news,
+    changes,
     clock,
     report: ({ event }) => expect.fail(event),
     retryMs: 60_000,
@@ -52,9 +52,9 @@ it('a claim of another daemon is taken up with the news of it; much news is one 
   await until(() => rounds === 3)
 
   await handOver.stop()
-  const seen = news.seen()
+  const seen = changes.seen()
   hint()
-  await until(() => news.seen() > seen)
+  await until(() => changes.seen() > seen)
   expect(rounds).toBe(3)
   // The signal of a loop would keep every one that is derived from it.
   expect(derive).not.toHaveBeenCalled()

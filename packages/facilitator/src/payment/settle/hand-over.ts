@@ -6,7 +6,7 @@ import type { UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { Examine } from './examine.js'
-import type { News } from './shared-burns.js'
+import type { LedgerChanges } from './shared-burns.js'
 
 export function startHandOver(deps: {
   readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt'>
@@ -14,13 +14,13 @@ export function startHandOver(deps: {
   readonly account: Address
   readonly burns: Pick<Burns, 'start' | 'refuse' | 'isUnderWay'>
   readonly examine: Pick<Examine, 'permit'>
-  readonly news: Pick<News, 'listen' | 'everyMs'>
+  readonly changes: Pick<LedgerChanges, 'listen' | 'everyMs'>
   readonly clock: Clock
   readonly report: Report
   /** Pause before a claim is taken up again whose burn broke off, or whose sender lived a moment ago. */
   readonly retryMs: number
 }): Loop {
-  const { ledger, account, burns, examine, news, clock, report } = deps
+  const { ledger, account, burns, examine, changes, clock, report } = deps
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
   let adoptedAtMs = 0
@@ -67,9 +67,9 @@ export function startHandOver(deps: {
 
   const loop = startLoop(clock, async () => {
     await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
-    return news.everyMs
+    return changes.everyMs
   })
-  const stopListening = news.listen(loop.wake)
+  const stopListening = changes.listen(loop.wake)
   return {
     wake: loop.wake,
     stop() {

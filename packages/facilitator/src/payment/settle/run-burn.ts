@@ -1,4 +1,4 @@
-/** Takes one claimed burn to its end: accepted, released, or, once it was accepted, insisted on. */
+/** Takes one claimed burn to its end: accepted, released, or, once it was accepted, tried again until a block holds it. */
 import {
   type Address,
   backOffMs,
@@ -19,8 +19,12 @@ export type BurnEnd =
   | { readonly kind: 'accepted'; readonly hold?: Hold | undefined }
   | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
 
-/** Obstacles that pass: the chain, the relayer or the disk is at fault, not the burn. */
-const passing: ReadonlySet<string> = new Set(['chain_unavailable', 'relayer_busy', 'storage_unavailable'])
+/** Failures of the chain, the relayer or the disk, not of the burn. */
+const temporaryFailures: ReadonlySet<string> = new Set([
+  'chain_unavailable',
+  'relayer_busy',
+  'storage_unavailable',
+])
 
 export type RunBurnDeps = {
   readonly burner: Pick<Burner, 'burn'>
@@ -38,7 +42,7 @@ export type RunBurnDeps = {
 
 export function createRunBurn(deps: RunBurnDeps) {
   const { ledger, report } = deps
-  const insist = createInsist(deps)
+  const retryUntilMined = createRetryUntilMined(deps)
 
   /**
    * A follower of the chain may have seen the burn that the burner did not see. The ledger's record counts.
@@ -46,7 +50,7 @@ export function createRunBurn(deps: RunBurnDeps) {
   async function endKept(item: ClaimedPermit, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
     const payment = await ledger.find(item.challenge.nonce)
     if (payment?.accepted) return { kind: 'accepted' }
-    return payment?.demoted ? insist(item, outcome) : outcome
+    return payment?.demoted ? retryUntilMined(item, outcome) : outcome
   }
 
   /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
@@ -56,7 +60,7 @@ export function createRunBurn(deps: RunBurnDeps) {
     await demote(deps, nonce)
     const isAwaited = (await ledger.find(nonce))?.demoted !== undefined
     const outcome = await burned
-    if (isAwaited) return insist(item, outcome)
+    if (isAwaited) return retryUntilMined(item, outcome)
     return outcome.kind === 'burned' ? { kind: 'accepted' } : outcome
   }
 
@@ -67,7 +71,7 @@ export function createRunBurn(deps: RunBurnDeps) {
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
       if (deps.closing.aborted) throw new SvcError('lease_lost', 'whoever sends next takes the burn up')
-      if ((await ledger.find(nonce))?.demoted) return insist(item, outcome)
+      if ((await ledger.find(nonce))?.demoted) return retryUntilMined(item, outcome)
       // The record of a transaction may have been written, and only the answer to that got lost.
       const unsigned = outcome.rejection.reason === 'storage_unavailable'
       const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
@@ -112,16 +116,21 @@ async function accept(
 }
 
 /**
- * Insists on the burn of a payment that was accepted once, because a resource may have been served for it: an
- * obstacle that passes is waited out. The claim stays in any case, because releasing it would erase which
- * burn the payment had.
+ * Tries the burn of a payment again that was accepted once, because a resource may have been served for it: temporary
+ * failures are waited out. The claim stays in any case, because releasing it would erase which burn the payment had.
  */
-function createInsist(deps: RunBurnDeps): (item: ClaimedPermit, outcome: BurnOutcome) => Promise<BurnEnd> {
+function createRetryUntilMined(
+  deps: RunBurnDeps,
+): (item: ClaimedPermit, outcome: BurnOutcome) => Promise<BurnEnd> {
   const { burner, ledger, clock, report, retryMs, closing } = deps
   return async (item, outcome) => {
     const { nonce } = item.challenge
     let last = outcome
-    for (let failures = 1; last.kind === 'failed' && passing.has(last.rejection.reason); failures++) {
+    for (
+      let failures = 1;
+      last.kind === 'failed' && temporaryFailures.has(last.rejection.reason);
+      failures++
+    ) {
       await clock.sleep(backOffMs(failures, retryMs.first, retryMs.max), closing)
       if (closing.aborted) throw new SvcError('closed', 'the facilitator closed before the burn came back')
       // A block that holds the burn may have been found meanwhile.

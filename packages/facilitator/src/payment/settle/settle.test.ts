@@ -16,7 +16,7 @@ import type { FlowEvent } from '../report.js'
 import { createBurns } from './burns.js'
 import { createExamine, type Examine } from './examine.js'
 import { createSettle } from './settle.js'
-import { createNews, createSharedBurns } from './shared-burns.js'
+import { createLedgerChanges, createSharedBurns } from './shared-burns.js'
 
 const challenge = challengeOf(1)
 const means: PayerMeans = {
@@ -53,9 +53,9 @@ async function setup(options: {
     onReorged: () => undefined,
   }
   const tickets = { of: () => 'ticket', matches: () => false }
-  const standing = createExamine({ deployment, ledger, clock, tickets } as never).standing
+  const stateOf = createExamine({ deployment, ledger, clock, tickets } as never).stateOf
   const examine: Examine = {
-    standing,
+    stateOf,
     permit: async () => accept({ verdict: 'burnable', means }),
     lateBurn: (on, late) => examine.selfTransfer(on, late as Payload.SelfTransferPayload),
     selfTransfer: async () => accept(burnOf(5)),
@@ -72,8 +72,8 @@ async function setup(options: {
     retryMs: { first: 1, max: 1 },
     closing: new AbortController().signal,
   })
-  const news = createNews(undefined, patient, { everyMs: 1, gatherMs: 0 })
-  const settleBurns = createSharedBurns({ here: () => burns, ledger, news, clock: patient })
+  const changes = createLedgerChanges(undefined, patient, { everyMs: 1, gatherMs: 0 })
+  const settleBurns = createSharedBurns({ here: () => burns, ledger, changes, clock: patient })
   const settle = createSettle({ deployment, examine, ledger, burns: settleBurns, report, receiptPollMs: 20 })
   const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
     settle({ payload }, await ledger.presented(payload))

@@ -11,7 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Ledger, PayerRecord, Presented } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
-import { type Challenge, isOfAnother, type PayerMeans, type Payment } from '../records.js'
+import { type Challenge, isForOtherSender, type PayerMeans, type Payment } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import { type AnswerClaimed, createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Examine } from './examine.js'
@@ -40,7 +40,7 @@ export function createSettle(deps: {
     kind === 'permit' && burns.isUnderWay(challengeNonce)
 
   /** Another account sends the burn, from another daemon. */
-  const isSentElsewhere = ({ claim }: Payment) => isOfAnother(claim, deps.sender)
+  const isSentElsewhere = ({ claim }: Payment) => isForOtherSender(claim, deps.sender)
   const unclaimed = createRefuseUnclaimed({ ledger, burns, refuse, answerClaimed, isSentElsewhere })
 
   async function settlePermit(
@@ -74,10 +74,10 @@ export function createSettle(deps: {
   async function settleSelfTransfer(
     challenge: Challenge,
     payload: Payload.SelfTransferPayload,
-    { ticketed, isExcused }: { readonly ticketed: boolean; readonly isExcused: boolean },
+    { ticketed, wasSeenInTime }: { readonly ticketed: boolean; readonly wasSeenInTime: boolean },
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
-    const burn = await examine.selfTransfer(challenge, payload, isExcused)
+    const burn = await examine.selfTransfer(challenge, payload, wasSeenInTime)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // The burn is claimed even while it lacks confirmations: presented in time, it may become deep enough
@@ -92,30 +92,30 @@ export function createSettle(deps: {
 
   return async (presented, { payment, payer }) => {
     const { payload } = presented
-    const standing = examine.standing(presented, payment)
-    switch (standing.kind) {
+    const state = examine.stateOf(presented, payment)
+    switch (state.kind) {
       case 'refused':
-        return refuse(standing.rejection, standing.payment && knownHash(standing.payment))
+        return refuse(state.rejection, state.payment && knownHash(state.payment))
       case 'expired':
         return unclaimed.refuseExpired(
-          await refuseLate(standing.payment.challenge, payload),
+          await refuseLate(state.payment.challenge, payload),
           payload,
-          standing.ticketed,
+          state.ticketed,
         )
       case 'claimed':
-        if (standing.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, standing)
+        if (state.payment.accepted || isUnderWay(payload)) return answerClaimed(payload, state)
         break
       case 'unclaimed':
         break
       default:
-        return unreachable(standing)
+        return unreachable(state)
     }
-    const { ticketed } = standing
-    const { challenge } = standing.payment
-    const isExcused = standing.kind === 'unclaimed' && standing.isExcused
+    const { ticketed } = state
+    const { challenge } = state.payment
+    const wasSeenInTime = state.kind === 'unclaimed' && state.wasSeenInTime
     return payload.kind === 'permit'
       ? settlePermit(challenge, payload, ticketed, payer)
-      : settleSelfTransfer(challenge, payload, { ticketed, isExcused })
+      : settleSelfTransfer(challenge, payload, { ticketed, wasSeenInTime })
   }
 }
 

@@ -4,7 +4,7 @@ import { movableClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, hashOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
 import { leaseLost } from '../../store/lease.js'
-import { createNews, createSharedBurns } from './shared-burns.js'
+import { createLedgerChanges, createSharedBurns } from './shared-burns.js'
 
 const challenge = { ...challengeOf(1), expiresAt: 4_000_000_000 as never }
 const { nonce } = challenge
@@ -20,8 +20,8 @@ async function claimed(here: Parameters<typeof createSharedBurns>[0]['here'] = (
     return () => undefined
   }
   // So long that only a hint ends the wait.
-  const news = createNews(hints, clock, { everyMs: 3_600_000, gatherMs: 0 })
-  const burns = createSharedBurns({ here, ledger, news, clock })
+  const changes = createLedgerChanges(hints, clock, { everyMs: 3_600_000, gatherMs: 0 })
+  const burns = createSharedBurns({ here, ledger, changes, clock })
   return { ledger, burns, hint: () => hint(), clock }
 }
 
@@ -59,8 +59,8 @@ describe('burns of another daemon', () => {
 
   it('are found by polling when no hint comes', async () => {
     const { ledger, clock } = await claimed()
-    const news = createNews(undefined, clock, { everyMs: 5, gatherMs: 0 })
-    const burns = createSharedBurns({ here: () => undefined, ledger, news, clock })
+    const changes = createLedgerChanges(undefined, clock, { everyMs: 5, gatherMs: 0 })
+    const burns = createSharedBurns({ here: () => undefined, ledger, changes, clock })
     const end = burns.watch(nonce, 60_000)
     await ledger.accept(nonce, burnOf(1))
     expect(await end).toEqual({ kind: 'accepted' })

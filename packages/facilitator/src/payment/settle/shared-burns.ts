@@ -15,11 +15,11 @@ export type SettleBurns = Pick<Burns, 'start' | 'isUnderWay'> & {
   refuse(nonce: ChallengeNonce, rejection: Rejection): Promise<'refused' | 'under_way' | 'elsewhere'>
 }
 
-/** What other daemons change. Much at once is one piece of news. */
-export type News = {
-  /** How often there was news. To be asked before one looks. */
+/** Signals that another daemon changed the ledger. Signals that come together are merged. */
+export type LedgerChanges = {
+  /** The number of signals so far. To be asked before one looks. */
   seen(): number
-  /** Waits until there is more, or for a while. */
+  /** Waits for the next signal, or for a while. */
   since(seen: number): Promise<void>
   /** Tells of each, until the returned function is called. */
   listen(listener: () => void): () => void
@@ -27,11 +27,11 @@ export type News = {
   readonly everyMs: number
 }
 
-export function createNews(
+export function createLedgerChanges(
   hints: ((listener: () => void) => () => void) | undefined,
   clock: Pick<Clock, 'sleep'>,
   { everyMs, gatherMs }: { readonly everyMs: number; readonly gatherMs: number },
-): News {
+): LedgerChanges {
   let count = 0
   let next = new AbortController()
   let isGathering = false
@@ -66,7 +66,7 @@ export function createSharedBurns(deps: {
   /** The burns of this daemon. Undefined while another one sends. */
   readonly here: () => Pick<Burns, 'start' | 'watch' | 'refuse' | 'isUnderWay'> | undefined
   readonly ledger: Pick<Ledger, 'ended'>
-  readonly news: News
+  readonly changes: LedgerChanges
   readonly clock: Clock
 }): SettleBurns {
   const { here, clock } = deps
@@ -103,9 +103,9 @@ const unlessLost =
 /** Waits for the ends of burns that other daemons send, and asks for all of them at once. */
 function createElsewhere({
   ledger,
-  news,
+  changes,
   clock,
-}: Pick<Parameters<typeof createSharedBurns>[0], 'ledger' | 'news' | 'clock'>): (
+}: Pick<Parameters<typeof createSharedBurns>[0], 'ledger' | 'changes' | 'clock'>): (
   nonce: ChallengeNonce,
   boundMs: number,
 ) => Promise<BurnEnd | 'late'> {
@@ -135,9 +135,9 @@ function createElsewhere({
     isLooking = true
     try {
       while (waiters.size > 0) {
-        const seen = news.seen()
+        const seen = changes.seen()
         await look()
-        await news.since(seen)
+        await changes.since(seen)
       }
     } catch (error) {
       for (const those of waiters.values()) for (const waiter of those) waiter.fail(error)

@@ -19,28 +19,28 @@ export function createVerify({ examine }: { examine: Examine }): Verify {
   async function judge(
     ...[presented, { payment, payer }]: Parameters<Verify>
   ): Promise<Rejection | undefined> {
-    const standing = examine.standing(presented, payment)
-    switch (standing.kind) {
+    const state = examine.stateOf(presented, payment)
+    switch (state.kind) {
       case 'refused':
-        return standing.rejection
+        return state.rejection
       case 'expired':
         return reject('challenge_expired')
       case 'claimed':
         // Under way or accepted: the re-sent payload is good as long as nobody was served for it.
-        return standing.payment.granted ? reject('already_accepted') : undefined
+        return state.payment.granted ? reject('already_accepted') : undefined
       case 'unclaimed': {
-        const { challenge } = standing.payment
+        const { challenge } = state.payment
         const { payload } = presented
         const verdict =
           payload.kind === 'permit'
             ? await examine.permit(challenge, payload, payer)
-            : await examine.selfTransfer(challenge, payload, standing.isExcused)
+            : await examine.selfTransfer(challenge, payload, state.wasSeenInTime)
         // A good burn that lacks blocks counts as valid: settle claims it now, so that it stays good if it
         // gets them after expiry.
         return verdict.ok || verdict.reason === 'pending_burn' ? undefined : verdict
       }
       default:
-        return unreachable(standing)
+        return unreachable(state)
     }
   }
 }

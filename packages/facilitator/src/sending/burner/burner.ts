@@ -95,13 +95,13 @@ export function createBurner(deps: BurnerDeps): Burner {
     burn,
 
     resume({ transactions, items, accepted = [] }) {
-      const earlier = { ...ownerOf([...items, ...accepted]), forms: transactions }
+      const earlier = { ...ownerOf([...items, ...accepted]), versions: transactions }
       const ended = relayer.resume(earlier).then((end) => batches.end(items, end))
       return items.map(async (item, i) => resumeItem(item, (await ended)[i]))
     },
 
     watch({ transactions, items, block }) {
-      relayer.watch({ ...ownerOf(items), forms: transactions }, block)
+      relayer.watch({ ...ownerOf(items), versions: transactions }, block)
     },
 
     find: outcomes.executed,

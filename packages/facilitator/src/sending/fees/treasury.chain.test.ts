@@ -243,7 +243,7 @@ describe('a sweep', () => {
     expect(await net.client.getTransactionCount({ address: treasury })).toBe(2)
   })
 
-  it('is stuck and sent again at a higher fee: one of the forms is mined, and its end is found', async () => {
+  it('is stuck and sent again at a higher fee: one of the versions is mined, and its end is found', async () => {
     const { fees, treasury, passTime, sweeper, received, ended, openSweep } = await setup()
     await fees.earn(treasury, [5n])
     await net.chain.pauseMining()

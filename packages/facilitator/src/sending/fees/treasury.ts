@@ -59,7 +59,7 @@ export function createTreasurySender(deps: {
    * still be mined. It counts as displaced only when the other transaction is deep, and is watched until then.
    */
   async function outcomeOf(first: RelayEnd, sweep: Sweep, forms: SignedTransaction[]): Promise<SweepOutcome> {
-    for (let end = first; ; end = await relayer.resume({ ...ownerFor(sweep, forms), forms: [...forms] })) {
+    for (let end = first; ; end = await relayer.resume({ ...ownerFor(sweep, forms), versions: [...forms] })) {
       if (end.kind === 'mined') {
         const { succeeded, transactionHash: txHash, blockNumber } = end.receipt
         return succeeded ? { kind: 'done', txHash, blockNumber } : { kind: 'failed', why: 'reverted' }
@@ -90,7 +90,7 @@ export function createTreasurySender(deps: {
 
     async resume({ transactions, ...sweep }: OpenSweep) {
       const forms = [...transactions]
-      const end = await relayer.resume({ ...ownerFor(sweep, forms), forms: [...forms] })
+      const end = await relayer.resume({ ...ownerFor(sweep, forms), versions: [...forms] })
       return outcomeOf(end, sweep, forms)
     },
   }

@@ -5,7 +5,7 @@ import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
-import { type Form, formToSend, newForm, type RelayedCall, type Slot } from './slot.js'
+import { newVersion, type RelayedCall, type SignedVersion, type Slot, versionToSend } from './slot.js'
 
 export type Broadcast = ReturnType<typeof createBroadcast>
 
@@ -29,12 +29,12 @@ export function createBroadcast(deps: {
     await recorded.finally(() => recording.delete(recorded))
   }
 
-  function hear(slot: Slot, form: Form, refused: string | undefined): void {
+  function hear(slot: Slot, version: SignedVersion, refused: string | undefined): void {
     const refusal = refused === undefined ? 'known' : judgeRefusal(refused)
     // The wait for a block begins only now: time without money does not count as being stuck.
     if (slot.unfunded) slot.signedAtMs = slot.sentAtMs
     slot.unfunded = refusal === 'unfunded'
-    form.isRefused = refusal === 'lasting'
+    version.isRefused = refusal === 'lasting'
     if (refusal === 'known') slot.refusals = 0
     if (refusal === 'lasting') slot.refusals += 1
     if (slot.unfunded) report({ event: 'relayer.unfunded', address: account.address })
@@ -43,23 +43,23 @@ export function createBroadcast(deps: {
   }
 
   return {
-    /** Resolves once the call's owner has recorded the signed form. */
-    async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<Form> {
+    /** Resolves once the call's owner has recorded the signed version. */
+    async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<SignedVersion> {
       const { to, data, gas } = call
       const transaction = { chainId, txNonce, to, data, gas, price }
       const { hash, raw } = await signTransaction(account, transaction, keccak256)
       await record(call, { txNonce, hash, raw, from })
-      return newForm({ hash, raw, price }, { isEmpty: data === '0x' })
+      return newVersion({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 
     /** Never rejects: a node that does not answer may have taken the transaction all the same. */
     async send(slot: Slot): Promise<void> {
-      const form = formToSend(slot)
-      if (!form) return
+      const version = versionToSend(slot)
+      if (!version) return
       slot.sentAtMs = clock.now()
       try {
-        const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [form.raw] }])
-        hear(slot, form, answer && 'error' in answer ? `${answer.error.message}` : undefined)
+        const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [version.raw] }])
+        hear(slot, version, answer && 'error' in answer ? `${answer.error.message}` : undefined)
       } catch (err) {
         // The same bytes go out again, under the same txNonce.
         report({ event: 'rpc.failed', err })

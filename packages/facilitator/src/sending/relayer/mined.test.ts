@@ -3,7 +3,7 @@ import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { createMined } from './mined.js'
-import { emptyCall, newForm, openSlot, type Slot } from './slot.js'
+import { emptyCall, newVersion, openSlot, type Slot } from './slot.js'
 import type { Head } from './view.js'
 
 const limits = { minedKeptMax: 10, minedKeptBytesMax: 1000, reorgPollMs: 2_000, reorgedAfterMs: 4_000 }
@@ -11,9 +11,9 @@ const hashOf = (name: string) => `0x${name}` as TxHash
 
 function slotOf(txNonce: number): Slot {
   const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-  const forms = [newForm({ hash: hashOf(`tx${txNonce}`), raw: '0x', price }, { isEmpty: false })]
+  const versions = [newVersion({ hash: hashOf(`tx${txNonce}`), raw: '0x', price }, { isEmpty: false })]
   const call = { purpose: 'burn', ...emptyCall('0x' as Address, async () => undefined) } as const
-  return openSlot({ txNonce, call, forms, end: () => undefined }, { signedAtMs: 0, sentAtMs: 0 })
+  return openSlot({ txNonce, call, versions, end: () => undefined }, { signedAtMs: 0, sentAtMs: 0 })
 }
 
 /** A chain of named blocks, and the block that holds each transaction. */
@@ -45,8 +45,8 @@ function setup() {
     mined.keep(slotOf(txNonce), { blockNumber, blockHash: blocks.get(blockNumber) ?? '' })
   async function look(hash: string) {
     clock.advance(limits.reorgPollMs)
-    const uprooted = await mined.poll({ number: 9n, hash: `0x${hash}` as Head['hash'], baseFee: 1n })
-    return uprooted.map(({ how, slot }) => [how, slot.txNonce])
+    const reorged = await mined.poll({ number: 9n, hash: `0x${hash}` as Head['hash'], baseFee: 1n })
+    return reorged.map(({ how, slot }) => [how, slot.txNonce])
   }
   return { mine, keep, look }
 }

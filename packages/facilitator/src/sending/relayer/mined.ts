@@ -1,6 +1,6 @@
 /**
  * Transactions that were mined lately: a reorg can take their blocks back. They are kept for some blocks, in all
- * their signed forms, so that the same bytes can be sent again.
+ * their signed versions, so that the same bytes can be sent again.
  */
 import type { Receipt } from '@svc-zerc20/evm'
 import type { Clock, TxHash } from '@svc-zerc20/protocol'
@@ -16,7 +16,7 @@ export type Mined = ReturnType<typeof createMined>
  * A reorg replaced the transaction's block. A transaction that is surely gone is no longer kept; a moved one
  * is kept at its new place.
  */
-export type Uprooted =
+export type Reorged =
   | { readonly how: 'gone'; readonly slot: Slot }
   | { readonly how: 'moved'; readonly slot: Slot; readonly receipt: Receipt }
 
@@ -56,7 +56,7 @@ export function createMined(deps: {
   let bytes = 0
   let looked: { readonly atMs: number; readonly headHash: string } | undefined
   /** A block was seen to be replaced. Every look asks again until all transactions have their place. */
-  let isShaken = false
+  let isReorgSuspected = false
 
   function drop(txNonce: number): Entry | undefined {
     const entry = entries.get(txNonce)
@@ -76,7 +76,7 @@ export function createMined(deps: {
   }
 
   /** Tells where a transaction went, once that is certain: a node that lags does not show it for a while. */
-  function follow(entry: Entry, receipts: RelayView['receipts'], { askedMs, answeredMs }: Asked): Uprooted[] {
+  function follow(entry: Entry, receipts: RelayView['receipts'], { askedMs, answeredMs }: Asked): Reorged[] {
     const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')
     if (receipt) {
@@ -94,12 +94,12 @@ export function createMined(deps: {
     return [{ how: 'gone', slot }]
   }
 
-  async function followAll(uprooted: readonly Entry[]): Promise<readonly Uprooted[]> {
-    isShaken = uprooted.length > 0
-    const followed: Uprooted[] = []
-    for (let i = 0; i < uprooted.length; i += receiptsTogetherMax) {
-      const some = uprooted.slice(i, i + receiptsTogetherMax)
-      const hashes = some.flatMap(({ slot }) => slot.forms.map(({ hash }) => hash))
+  async function followAll(reorged: readonly Entry[]): Promise<readonly Reorged[]> {
+    isReorgSuspected = reorged.length > 0
+    const followed: Reorged[] = []
+    for (let i = 0; i < reorged.length; i += receiptsTogetherMax) {
+      const some = reorged.slice(i, i + receiptsTogetherMax)
+      const hashes = some.flatMap(({ slot }) => slot.versions.map(({ hash }) => hash))
       const askedMs = clock.now()
       const receipts = await reader.receipts(hashes)
       const times = { askedMs, answeredMs: clock.now() }
@@ -107,7 +107,7 @@ export function createMined(deps: {
         hashes.map((hash, at) => [hash, receipts[at]]),
       )
       for (const entry of some) {
-        const own = entry.slot.forms.map(({ hash }) => receiptOf.get(hash))
+        const own = entry.slot.versions.map(({ hash }) => receiptOf.get(hash))
         followed.push(...follow(entry, own, times))
       }
     }
@@ -117,7 +117,7 @@ export function createMined(deps: {
   return {
     keep(slot: Slot, { blockNumber, blockHash }: MinedBlock): void {
       if (deps.watchBlocks === 0) return
-      const size = slot.forms.reduce((sum, { raw }) => sum + raw.length, 0)
+      const size = slot.versions.reduce((sum, { raw }) => sum + raw.length, 0)
       entries.set(slot.txNonce, { slot, bytes: size, blockNumber, blockHash, isSeen: false })
       bytes += size
       for (const txNonce of entries.keys()) {
@@ -132,12 +132,12 @@ export function createMined(deps: {
     take: (txNonce: number) => drop(txNonce)?.slot,
 
     /** Asks whether the blocks still stand. */
-    async poll(head: Head): Promise<readonly Uprooted[]> {
+    async poll(head: Head): Promise<readonly Reorged[]> {
       forgetDeep(head)
-      if (entries.size === 0 || !(isShaken || isDue(head))) return []
+      if (entries.size === 0 || !(isReorgSuspected || isDue(head))) return []
       const all = [...entries.values()]
-      if (isShaken || (await findUprooted(reader, tellingOf(all))).length > 0) {
-        return followAll(await findUprooted(reader, [...entries.values()]))
+      if (isReorgSuspected || (await findReorged(reader, entriesToCheck(all))).length > 0) {
+        return followAll(await findReorged(reader, [...entries.values()]))
       }
       for (const entry of all) entry.isSeen = true
       looked = { atMs: clock.now(), headHash: head.hash }
@@ -147,16 +147,16 @@ export function createMined(deps: {
 }
 
 /**
- * Those that tell of all. While the highest of the blocks that were seen together stands, those below it stand, too. A
- * block that came since may be on another branch than they are, so it tells nothing of them.
+ * If the highest block that was seen together with others is still on the chain, the ones below it are, too. Blocks that
+ * were seen since may be on another branch, so each of them is checked.
  */
-function tellingOf(all: readonly Entry[]): readonly Entry[] {
+function entriesToCheck(all: readonly Entry[]): readonly Entry[] {
   const seen = all.filter(({ isSeen }) => isSeen).toSorted((a, b) => Number(a.blockNumber - b.blockNumber))
   return [...seen.slice(-1), ...all.filter(({ isSeen }) => !isSeen)]
 }
 
-/** Those whose block was replaced by another one, or by none. */
-async function findUprooted(
+/** Transactions whose block was replaced by another one, or by none. */
+async function findReorged(
   reader: Pick<RelayReader, 'blockHashes'>,
   all: readonly Entry[],
 ): Promise<readonly Entry[]> {

@@ -64,7 +64,7 @@ describe('the account that sends mints', () => {
     const relayer = await startAccount({ account: before.relayer })
     const minter = await startAccount({ account: before.minter, started: false })
     const sender = createMintSender({ relayer: relayer.relayer, minter: minter.relayer })
-    const end = await sender.resume({ ...mintCall(before.written), forms: [...before.written] })
+    const end = await sender.resume({ ...mintCall(before.written), versions: [...before.written] })
     expect(end).toMatchObject({ kind: 'mined', receipt: { transactionHash: before.written[0]?.hash } })
     expect(await relayer.relayer.minedCount()).toBe(0)
   })
@@ -74,7 +74,7 @@ describe('the account that sends mints', () => {
     const relayer = await startAccount({ account: before.relayer, started: false })
     const minter = await startAccount()
     const sender = createMintSender({ relayer: relayer.relayer, minter: minter.relayer })
-    const end = await sender.resume({ ...mintCall(before.written), forms: [...before.written] })
+    const end = await sender.resume({ ...mintCall(before.written), versions: [...before.written] })
     expect(end).toMatchObject({ kind: 'mined', receipt: { transactionHash: before.written[0]?.hash } })
     expect(await minter.relayer.minedCount()).toBe(0)
   })
@@ -90,7 +90,7 @@ describe('the account that sends mints', () => {
         minter: now === 'another key' ? other.relayer : undefined,
       })
       const written: SignedTransaction[] = []
-      const earlier = { ...mintCall(written), forms: [...before.written] }
+      const earlier = { ...mintCall(written), versions: [...before.written] }
       expect(await sender.resume(earlier)).toEqual({ kind: 'displaced', why: 'foreign' })
       // The payment is minted by a new transaction.
       expect((await sender.submit(mintCall(written))).kind).toBe('mined')

@@ -68,7 +68,7 @@ export function createMinter(deps: {
     },
 
     resume({ transactions, nonces }) {
-      return track(nonces, sender.resume({ ...ownerFor(nonces), forms: transactions }).then(toOutcome))
+      return track(nonces, sender.resume({ ...ownerFor(nonces), versions: transactions }).then(toOutcome))
     },
 
     isUnderWay: (nonce) => underWay.has(nonce),

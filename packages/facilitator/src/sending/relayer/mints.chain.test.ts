@@ -71,7 +71,9 @@ describe('mints in the queue of burns', () => {
 
     await chain.pauseMining()
     const second = await startRelayer({ account: first.account, started: false })
-    const resumed = written.map((form) => second.relayer.resume({ purpose, forms: [form], recordSigned }))
+    const resumed = written.map((version) =>
+      second.relayer.resume({ purpose, versions: [version], recordSigned }),
+    )
     await second.relayer.start()
     const mint = second.submit('0xa3', { purpose })
     const burn = second.submit('0x01')

@@ -50,7 +50,7 @@ export function createPoll(deps: {
   }
 
   async function pollSlots(head: Head): Promise<void> {
-    const asked = slots.all.flatMap((slot) => slot.forms.map(({ hash }) => ({ slot, hash })))
+    const asked = slots.all.flatMap((slot) => slot.versions.map(({ hash }) => ({ slot, hash })))
     const askedMs = clock.now()
     const view = await reader.view(
       head,
@@ -76,10 +76,10 @@ export function createPoll(deps: {
       if (hash === head.hash) believe(head)
     }
     if (closing.aborted || !believed) return
-    for (const uprooted of await mined.poll(believed)) {
-      const { slot } = uprooted
-      if (uprooted.how === 'gone') slots.reopen(slot)
-      else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: uprooted.receipt }), 'moved')
+    for (const reorged of await mined.poll(believed)) {
+      const { slot } = reorged
+      if (reorged.how === 'gone') slots.reopen(slot)
+      else slot.call.onReorged?.(Promise.resolve({ kind: 'mined', receipt: reorged.receipt }), 'moved')
     }
   }
 

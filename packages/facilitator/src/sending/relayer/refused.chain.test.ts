@@ -64,7 +64,7 @@ describe('a transaction the node refuses for good', () => {
     expect(await minedCalls()).toEqual(['0x01'])
   })
 
-  it('a raised price that is refused: the form the node did take goes out again', async () => {
+  it('a raised price that is refused: the version the node did take goes out again', async () => {
     const { submit, passTime, minedCalls, signed, refuse, relayer, count } = await startRefused(
       () => undefined,
     )
@@ -84,7 +84,7 @@ describe('a transaction the node refuses for good', () => {
     expect(count('relayer.given_up')).toBe(0)
   })
 
-  it('a form that is mined all the same, while the nonce is being used up, counts as mined', async () => {
+  it('a version that is mined all the same, while the nonce is being used up, counts as mined', async () => {
     const { submit, passTime, minedCalls, refuse, relayer, count } = await startRefused(tooMuchGas)
     const written: SignedTransaction[] = []
     const recordSigned = async (transaction: SignedTransaction) => void written.push(transaction)
@@ -99,7 +99,7 @@ describe('a transaction the node refuses for good', () => {
     await passTime(0, () => relayer.queue().length === 0)
     expect(await end).toMatchObject({ kind: 'mined', receipt: { transactionHash: written[0]?.hash } })
     expect(await minedCalls()).toEqual(['0x01'])
-    // The empty form carries nothing, so nothing is remembered of it.
+    // The empty version carries nothing, so nothing is remembered of it.
     expect(written).toHaveLength(1)
   })
 })

@@ -76,7 +76,7 @@ describe('fault 11 nonces and gasPrices', () => {
     expect(await minedCalls()).toEqual(['0x01', '0x02', '0x03'])
   })
 
-  it('knows the older form of a replaced transaction when that is the one that was mined', async () => {
+  it('knows the older version of a replaced transaction when that is the one that was mined', async () => {
     const { submit, passTime, relayer, signed, clock } = await startRelayer()
     await chain.pauseMining()
     const end = submit('0x01')
@@ -90,7 +90,7 @@ describe('fault 11 nonces and gasPrices', () => {
     expect(hashOf(await end)).toBe(signed[0])
   })
 
-  it('stops raising at its bound and goes on sending the last form', async () => {
+  it('stops raising at its bound and goes on sending the last version', async () => {
     const { submit, passTime, count, signed, relayer } = await startRelayer()
     await chain.pauseMining()
     const end = submit('0x01')
@@ -214,11 +214,11 @@ describe('a transaction of an earlier run', () => {
     const other = await startRelayer({ started: false })
     for (let nonce = 0; nonce < 5; nonce++) await other.foreign(nonce)
     await other.relayer.start()
-    const forms: SignedTransaction[] = []
-    const recordSigned = async (transaction: SignedTransaction) => void forms.push(transaction)
+    const versions: SignedTransaction[] = []
+    const recordSigned = async (transaction: SignedTransaction) => void versions.push(transaction)
     const ended = await other.submit('0x01', { recordSigned })
     if (ended.kind !== 'mined') throw new Error(ended.why)
-    const earlier = { purpose: 'burn', recordSigned, forms } as const
+    const earlier = { purpose: 'burn', recordSigned, versions } as const
     expect(await relayer.resume(earlier)).toEqual({ kind: 'displaced', why: 'foreign' })
     relayer.watch(earlier, ended.receipt)
     await relayer.start()

@@ -15,7 +15,7 @@ import type { MinedBlock } from './mined.js'
 import { createPriority } from './priority.js'
 import { createRelayQueue, type QueueLimits } from './queue.js'
 import { createRhythm } from './rhythm.js'
-import { type CallOwner, openSlot, type RelayEnd, type RelayedCall, readForms, type Slot } from './slot.js'
+import { type CallOwner, openSlot, type RelayEnd, type RelayedCall, readVersions, type Slot } from './slot.js'
 import { countTransactions, createTxNonces } from './tx-nonces.js'
 import { createRelayReader } from './view.js'
 import { createWatch, type WatchLimits } from './watch.js'
@@ -31,7 +31,7 @@ export type Relayer = {
    * enough of them are out, and is refused with `relayer_unfunded` when paying for it could leave burns unpaid.
    */
   submit(call: RelayedCall): Promise<RelayEnd>
-  /** Takes up a transaction of an earlier run, in all its signed forms; to be called before `start`. */
+  /** Takes up a transaction of an earlier run, in all its signed versions; to be called before `start`. */
   resume(earlier: EarlierTransaction): Promise<RelayEnd>
   /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
   watch(earlier: EarlierTransaction, block: MinedBlock): void
@@ -46,13 +46,13 @@ export type Relayer = {
 
 export type EarlierTransaction = CallOwner & {
   /** Oldest first. */
-  readonly forms: readonly SignedTransaction[]
+  readonly versions: readonly SignedTransaction[]
 }
 
 export type QueuedTransaction = {
   readonly txNonce: number
   readonly purpose: Purpose
-  /** The hash of its newest signed form. */
+  /** The hash of its newest signed version. */
   readonly txHash: TxHash
   /** How often it was signed: once, and again for each higher price. */
   readonly forms: number
@@ -90,7 +90,7 @@ export function createRelayer(deps: {
   const broadcast = createBroadcast({ ...deps, from: address })
   const priority = createPriority(limits)
   // A look takes a while beside the pause before it.
-  const rhythm = createRhythm({ sharpMs: 1.5 * limits.receiptPollMaxMs })
+  const rhythm = createRhythm({ gapMsMax: 1.5 * limits.receiptPollMaxMs })
   const queue = createRelayQueue({
     ...deps,
     rhythm,
@@ -117,7 +117,7 @@ export function createRelayer(deps: {
     )
     // A node may take the transaction and never say so. Receipts are looked for all the same.
     await inTime(broadcast.send(slot), limits.receiptPollMaxMs, clock)
-    watch.hurry()
+    watch.pollSoon()
     return ended
   }
 
@@ -154,7 +154,7 @@ export function createRelayer(deps: {
         if (slot) queue.add(slot)
         else end({ kind: 'displaced', why: 'foreign' })
       })
-      watch.hurry()
+      watch.pollSoon()
       if (purpose === 'burn') return ended
       priority.countMint()
       return ended.finally(priority.endMint)
@@ -164,7 +164,7 @@ export function createRelayer(deps: {
       const slot = slotOf(earlier, address, clock.now(), () => undefined)
       if (!slot) return
       queue.keep(slot, block)
-      watch.hurry()
+      watch.pollSoon()
     },
 
     queue: () => queue.slots.flatMap(toQueued).sort((a, b) => a.txNonce - b.txNonce),
@@ -188,21 +188,23 @@ export function addressOf(account: Pick<SendingAccount, 'address'>): Address {
  * another account signed it.
  */
 function slotOf(
-  { forms: signed, ...owner }: EarlierTransaction,
+  { versions: signed, ...owner }: EarlierTransaction,
   self: Address,
   now: number,
   end: Slot['end'],
 ): Slot | undefined {
-  const read = readForms(signed, self)
+  const read = readVersions(signed, self)
   const { txNonce, from } = signed.at(-1) ?? {}
   // Its txNonce is none of ours: our next ones would follow it, and all below would be a gap.
   if (!read || txNonce === undefined || from !== self) return undefined
   const times = { signedAtMs: now, sentAtMs: 0 }
-  return openSlot({ txNonce, call: { ...owner, ...read.call }, forms: read.forms, end }, times)
+  return openSlot({ txNonce, call: { ...owner, ...read.call }, versions: read.versions, end }, times)
 }
 
-function toQueued({ txNonce, call, forms, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
-  const newest = forms.at(-1)
+function toQueued({ txNonce, call, versions, signedAtMs, unfunded }: Slot): QueuedTransaction[] {
+  const newest = versions.at(-1)
   if (!newest) return []
-  return [{ txNonce, purpose: call.purpose, txHash: newest.hash, forms: forms.length, signedAtMs, unfunded }]
+  return [
+    { txNonce, purpose: call.purpose, txHash: newest.hash, forms: versions.length, signedAtMs, unfunded },
+  ]
 }

@@ -27,27 +27,27 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
 
   /**
    * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
-   * transactions behind it can go on, and its owner may put the call into other transactions. A form of the
+   * transactions behind it can go on, and its owner may put the call into other transactions. A version of the
    * call can still be mined, but only under this txNonce: one of the two, never both.
    */
   async function giveUp(slot: Slot): Promise<void> {
     const call = { ...slot.call, ...emptyCall(deps.address, deps.recordEmpty) }
-    const form = await sign(call, slot.txNonce, await gasPrices.current())
+    const version = await sign(call, slot.txNonce, await gasPrices.current())
     slot.call = call
-    slot.forms.push(form)
+    slot.versions.push(version)
     slot.signedAtMs = clock.now()
-    report({ event: 'relayer.given_up', txNonce: slot.txNonce, txHash: form.hash })
+    report({ event: 'relayer.given_up', txNonce: slot.txNonce, txHash: version.hash })
     void send(slot)
   }
 
   async function raisePrice(slot: Slot): Promise<void> {
-    const last = slot.forms.at(-1)
+    const last = slot.versions.at(-1)
     const price = last && gasPrices.raised(last.price)
     slot.signedAtMs = clock.now()
-    if (price && slot.forms.length <= deps.limits.priceBumpsMax) {
-      const form = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
-      slot.forms.push(form)
-      report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: form.hash })
+    if (price && slot.versions.length <= deps.limits.priceBumpsMax) {
+      const version = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
+      slot.versions.push(version)
+      report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: version.hash })
     }
     void send(slot)
   }

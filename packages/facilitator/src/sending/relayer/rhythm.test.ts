@@ -5,7 +5,7 @@ const [firstMs, longestMs] = [10, 100]
 
 /** Looks for blocks that come at these times, as the watch does, and tells how each was seen. */
 function watch(blocksAtMs: readonly number[]) {
-  const rhythm = createRhythm({ sharpMs: 1.5 * longestMs })
+  const rhythm = createRhythm({ gapMsMax: 1.5 * longestMs })
   let now = blocksAtMs[0] ?? 0
   let growing = firstMs
   let looks = 0
@@ -58,12 +58,12 @@ describe('the rhythm of the chain', () => {
   })
 
   it('knows nothing after a reorg, nor of blocks that come too fast', () => {
-    const rhythm = createRhythm({ sharpMs: 150 })
+    const rhythm = createRhythm({ gapMsMax: 150 })
     for (let ms = 0; ms <= 4_000; ms += 20) rhythm.saw(BigInt(Math.floor(ms / 1_000)), ms)
     expect(rhythm.quietMs(4_000)).toBeGreaterThan(900)
     rhythm.saw(2n, 4_020)
     expect(rhythm.quietMs(4_020)).toBe(0)
-    const fast = createRhythm({ sharpMs: 150 })
+    const fast = createRhythm({ gapMsMax: 150 })
     for (let ms = 0; ms <= 4_000; ms += 20) fast.saw(BigInt(Math.floor(ms / 100)), ms)
     expect(fast.quietMs(4_000)).toBe(0)
   })

@@ -18,7 +18,7 @@ const early = 0.02
 
 export function createRhythm(deps: {
   /** A block that came between two looks this far apart tells when it came. */
-  readonly sharpMs: number
+  readonly gapMsMax: number
 }) {
   let lookedMs = Number.NEGATIVE_INFINITY
   let head = -1n
@@ -28,7 +28,7 @@ export function createRhythm(deps: {
   let period: Span | undefined
   /** Sightings that agree. Two make a pace, and a third one makes it steady. */
   let sightings = 0
-  let isRelied = false
+  let isPredictionUsed = false
 
   function forget(): void {
     first = undefined
@@ -52,15 +52,15 @@ export function createRhythm(deps: {
     saw(number: bigint, nowMs: number): void {
       const came = { min: lookedMs, max: nowMs }
       lookedMs = nowMs
-      const wasRelied = isRelied
-      isRelied = false
+      const wasPredictionUsed = isPredictionUsed
+      isPredictionUsed = false
       const [before, isFirst] = [head, head < 0n]
       head = number
       if (number < before) forget()
       if (number <= before || isFirst) return
-      if (came.max - came.min <= deps.sharpMs) learn({ number, came })
+      if (came.max - came.min <= deps.gapMsMax) learn({ number, came })
       // The block was there before it was expected, or came who knows when in between.
-      else if (wasRelied) forget()
+      else if (wasPredictionUsed) forget()
     },
 
     /** How long no block can come. Zero when one is due, or blocks come at no steady pace. Callers rely on it. */
@@ -68,7 +68,7 @@ export function createRhythm(deps: {
       if (sightings < 3 || !last || !period || period.min < periodMinMs) return 0
       const blocks = Number(head + 1n - last.number)
       const nextMs = last.came.min + (blocks - early) * period.min
-      isRelied = nextMs > nowMs
+      isPredictionUsed = nextMs > nowMs
       return Math.max(0, nextMs - nowMs)
     },
   }

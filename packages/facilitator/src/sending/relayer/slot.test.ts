@@ -1,19 +1,19 @@
 import type { Receipt } from '@svc-zerc20/evm'
 import type { Address, TxHash } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import { emptyCall, formToSend, newForm, nextStep, openSlot, type Slot } from './slot.js'
+import { emptyCall, newVersion, nextStep, openSlot, type Slot, versionToSend } from './slot.js'
 
 const limits = { rebroadcastMs: 2_000, priceBumpAfterMs: 12_000, displacedAfterMs: 10_000, refusalsMax: 3 }
 const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-const formOf = (digit: number, isEmpty = false) =>
-  newForm({ hash: `0x${digit}` as TxHash, raw: '0x', price }, { isEmpty })
+const versionOf = (digit: number, isEmpty = false) =>
+  newVersion({ hash: `0x${digit}` as TxHash, raw: '0x', price }, { isEmpty })
 
-const slotOf = (forms = [formOf(1)]): Slot =>
+const slotOf = (versions = [versionOf(1)]): Slot =>
   openSlot(
     {
       txNonce: 5,
       call: { purpose: 'burn', ...emptyCall('0x' as Address, async () => undefined) },
-      forms,
+      versions,
       end: () => undefined,
     },
     { signedAtMs: 0, sentAtMs: 0 },
@@ -44,7 +44,7 @@ function stepAt(
   { receipts, head = 100n, usedTxNonces = 5, answeredMs = askedMs }: Seen = {},
   confirmations = 1,
 ) {
-  const shown = receipts ?? slot.forms.map(() => undefined)
+  const shown = receipts ?? slot.versions.map(() => undefined)
   const seen = { head: { number: head }, usedTxNonces }
   return nextStep(slot, shown, seen, { askedMs, answeredMs, confirmations, limits })
 }
@@ -73,8 +73,8 @@ describe('the next step of a slot', () => {
     expect(stepAt(slotOf(), 0, seen, confirmations).kind).toBe(kind)
   })
 
-  it('is the end of the call when the empty form was mined, and mined when another was', () => {
-    const slot = slotOf([formOf(1), formOf(2, true)])
+  it('is the end of the call when the empty version was mined, and mined when another was', () => {
+    const slot = slotOf([versionOf(1), versionOf(2, true)])
     const empty = stepAt(slot, 0, { receipts: [undefined, receiptAt(100n)] })
     expect(empty).toEqual({ kind: 'displaced', why: 'refused' })
     expect(stepAt(slot, 0, { receipts: [receiptAt(100n), undefined] }).kind).toBe('mined')
@@ -100,30 +100,30 @@ describe('the next step of a slot', () => {
     expect(stepAt(slot, 40_000, used)).toEqual({ kind: 'displaced', why: 'foreign' })
   })
 
-  it('is to give up once every form was refused for good, often enough, and only once', () => {
-    const slot = slotOf([formOf(1), formOf(2)])
+  it('is to give up once every version was refused for good, often enough, and only once', () => {
+    const slot = slotOf([versionOf(1), versionOf(2)])
     slot.refusals = 3
-    for (const form of slot.forms) {
+    for (const version of slot.versions) {
       expect(stepAt(slot, 0).kind).toBe('wait')
-      form.isRefused = true
+      version.isRefused = true
     }
     expect(stepAt(slot, 0).kind).toBe('give_up')
     slot.refusals = 2
     expect(stepAt(slot, 0).kind).toBe('wait')
     slot.refusals = 9
-    slot.forms.push(formOf(3, true))
+    slot.versions.push(versionOf(3, true))
     expect(stepAt(slot, 2_000).kind).toBe('send_again')
   })
 })
 
-describe('the form to send', () => {
+describe('the version to send', () => {
   it('is the newest that was not refused for good, or the newest of all', () => {
-    const slot = slotOf([formOf(1), formOf(2), formOf(3)])
-    const [first, second, third] = slot.forms
-    expect(formToSend(slot)).toBe(third)
-    for (const form of [third, second]) if (form) form.isRefused = true
-    expect(formToSend(slot)).toBe(first)
+    const slot = slotOf([versionOf(1), versionOf(2), versionOf(3)])
+    const [first, second, third] = slot.versions
+    expect(versionToSend(slot)).toBe(third)
+    for (const version of [third, second]) if (version) version.isRefused = true
+    expect(versionToSend(slot)).toBe(first)
     if (first) first.isRefused = true
-    expect(formToSend(slot)).toBe(third)
+    expect(versionToSend(slot)).toBe(third)
   })
 })

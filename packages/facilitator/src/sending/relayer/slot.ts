@@ -32,29 +32,29 @@ export type RelayEnd =
    */
   | { readonly kind: 'displaced'; readonly why: 'foreign' | 'refused' }
 
-/** A signed form of a transaction; a replacement at a higher price is another form. */
-export type Form = {
+/** A signed version of a transaction; a replacement at a higher price is another version. */
+export type SignedVersion = {
   readonly hash: TxHash
   readonly raw: Hex
   readonly price: GasPrice
   /** The transaction does nothing but use up the txNonce. */
   readonly isEmpty: boolean
-  /** The node's latest answer about this form was a lasting refusal. */
+  /** The node's latest answer about this version was a lasting refusal. */
   isRefused: boolean
 }
 
 export type Slot = {
   readonly txNonce: number
-  /** The call of a further form: the one the slot was opened for, or an empty one once that was given up. */
+  /** The call of a further version: the one the slot was opened for, or an empty one once that was given up. */
   call: RelayedCall
   /** Newest last; any of them may be the one that is mined. */
-  readonly forms: Form[]
+  readonly versions: SignedVersion[]
   signedAtMs: number
   sentAtMs: number
   txNonceUsedSinceMs?: number
   /** The node said that the key cannot pay. More money helps then; a higher price does not. */
   unfunded: boolean
-  /** Lasting refusals since the node last took a form. */
+  /** Lasting refusals since the node last took a version. */
   refusals: number
   end: (end: RelayEnd) => void
 }
@@ -81,42 +81,44 @@ export const emptyCall = (
 ): Omit<RelayedCall, 'purpose'> => ({ to: self, data: '0x', gas: emptyCallGas, recordSigned })
 
 export function openSlot(
-  opening: Pick<Slot, 'txNonce' | 'call' | 'forms' | 'end'>,
+  opening: Pick<Slot, 'txNonce' | 'call' | 'versions' | 'end'>,
   times: { readonly signedAtMs: number; readonly sentAtMs: number },
 ): Slot {
   return { ...opening, ...times, unfunded: false, refusals: 0 }
 }
 
-/** The call and the forms of a transaction that an earlier run signed. */
-export function readForms(
+/** The call and the versions of a transaction that an earlier run signed. */
+export function readVersions(
   transactions: readonly SignedTransaction[],
   self: Address,
-): { readonly call: Pick<RelayedCall, 'to' | 'data' | 'gas'>; readonly forms: Form[] } | undefined {
+):
+  | { readonly call: Pick<RelayedCall, 'to' | 'data' | 'gas'>; readonly versions: SignedVersion[] }
+  | undefined {
   const newest = transactions.at(-1)
   if (!newest) return undefined
   const { to, data, gas } = parseTransaction(newest.raw)
   return {
     call: { to: parseAddress(to) ?? self, data: data ?? '0x', gas: gas ?? emptyCallGas },
-    forms: transactions.map(({ hash, raw }) => newForm({ hash, raw, price: priceOf(raw) })),
+    versions: transactions.map(({ hash, raw }) => newVersion({ hash, raw, price: priceOf(raw) })),
   }
 }
 
-export const newForm = (
-  signed: Pick<Form, 'hash' | 'raw' | 'price'>,
-  { isEmpty = false }: Partial<Pick<Form, 'isEmpty'>> = {},
-): Form => ({ ...signed, isEmpty, isRefused: false })
+export const newVersion = (
+  signed: Pick<SignedVersion, 'hash' | 'raw' | 'price'>,
+  { isEmpty = false }: Partial<Pick<SignedVersion, 'isEmpty'>> = {},
+): SignedVersion => ({ ...signed, isEmpty, isRefused: false })
 
 /**
- * The form to send: the newest one that was not refused. A node that refuses a raised price may still take the
- * form before.
+ * The version to send: the newest one that was not refused. A node that refuses a raised price may still take the
+ * version before.
  */
-export const formToSend = ({ forms }: Slot): Form | undefined =>
-  forms.findLast(({ isRefused }) => !isRefused) ?? forms.at(-1)
+export const versionToSend = ({ versions }: Slot): SignedVersion | undefined =>
+  versions.findLast(({ isRefused }) => !isRefused) ?? versions.at(-1)
 
 /** The next step for a slot, given the node's view of it; remembers since when its txNonce is used. */
 export function nextStep(
   slot: Slot,
-  /** One for each of its forms, in order. */
+  /** One for each of its versions, in order. */
   receipts: RelayView['receipts'],
   { head, usedTxNonces }: { readonly head: Pick<Head, 'number'>; readonly usedTxNonces: number },
   { askedMs, answeredMs, confirmations, limits }: Asked & { confirmations: number; limits: SlotLimits },
@@ -128,7 +130,7 @@ export function nextStep(
     // The receipt's block may be newer than the head that was read. Then that block is the head.
     const above = head.number > receipt.blockNumber ? head.number - receipt.blockNumber : 0n
     if (above + 1n < BigInt(confirmations)) return { kind: 'wait' }
-    return slot.forms[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
+    return slot.versions[index]?.isEmpty ? { kind: 'displaced', why: 'refused' } : { kind: 'mined', receipt }
   }
   if (usedTxNonces > slot.txNonce) {
     // A node that lags may show the txNonce used before it shows the receipt.
@@ -138,8 +140,8 @@ export function nextStep(
     return isSure ? { kind: 'displaced', why: 'foreign' } : { kind: 'wait' }
   }
   delete slot.txNonceUsedSinceMs
-  const isGivenUp = slot.forms.some(({ isEmpty }) => isEmpty)
-  const isRefused = slot.refusals >= limits.refusalsMax && slot.forms.every((form) => form.isRefused)
+  const isGivenUp = slot.versions.some(({ isEmpty }) => isEmpty)
+  const isRefused = slot.refusals >= limits.refusalsMax && slot.versions.every((version) => version.isRefused)
   if (isRefused && !isGivenUp) return { kind: 'give_up' }
   const isStuck = slot.txNonce === usedTxNonces && askedMs - slot.signedAtMs >= limits.priceBumpAfterMs
   if (isStuck && !slot.unfunded) return { kind: 'raise_price' }

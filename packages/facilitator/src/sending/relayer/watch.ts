@@ -67,7 +67,7 @@ export function createWatch(deps: {
 
   return {
     /** Starts looking, or looks as often as at first when it already does: something new is out. Not before a block can come. */
-    hurry(): void {
+    pollSoon(): void {
       if (isWatching) wake.abort()
       else void watch()
     },

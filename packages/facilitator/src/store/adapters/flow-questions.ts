@@ -7,7 +7,7 @@ import {
   type Challenge,
   type ClaimedPermit,
   type InterruptedMint,
-  isOfAnother,
+  isForOtherSender,
   type OpenClaim,
   type OpenSweep,
   type Payment,
@@ -154,12 +154,12 @@ export function* demotedPayments(): Step<readonly { readonly challenge: Challeng
 export function* openSweeps(): Step<readonly OpenSweep[]> {
   const rows =
     yield sql`SELECT open_tx_nonce, record FROM sweep WHERE open_tx_nonce IS NOT NULL ORDER BY open_tx_nonce`
-  const forms = new Map(
+  const versions = new Map(
     (yield* slots('sweep')).map((slot) => [slot.transactions[0]?.txNonce, slot.transactions]),
   )
   return rows.map(({ open_tx_nonce: txNonce, record }) => ({
     ...decode<Sweep>(record),
-    transactions: forms.get(txNonce) ?? [],
+    transactions: versions.get(txNonce) ?? [],
   }))
 }
 
@@ -204,7 +204,7 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
     shallow: burns
       .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
       .flatMap(({ name }) => shallow.get(name) ?? []),
-    unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isOfAnother(item, account)),
+    unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isForOtherSender(item, account)),
     transfers,
     mints: yield* interruptedMints(account),
   }
@@ -240,12 +240,14 @@ export function* orphaned(account: Address): Step<InterruptedWork['transactions'
   // Asked all the time, and nearly always none is.
   if ((yield* accountsUnderWay('burn')).every((each) => living.has(each))) return []
   const { transactions } = yield* interrupted()
-  return transactions.filter(({ transactions: [form] }) => !living.has(form?.from))
+  return transactions.filter(({ transactions: [version] }) => !living.has(version?.from))
 }
 
 /** Whether this account signed it, if one is asked for. */
-const isOwn = ({ transactions: [form] }: Pick<Slot, 'transactions'>, account: Address | undefined): boolean =>
-  account === undefined || form?.from === account
+const isOwn = (
+  { transactions: [version] }: Pick<Slot, 'transactions'>,
+  account: Address | undefined,
+): boolean => account === undefined || version?.from === account
 
 function* claimsUnderWay(): Step<{
   readonly items: readonly UnsignedClaim[]

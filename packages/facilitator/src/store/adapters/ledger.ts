@@ -127,8 +127,8 @@ export function createStoreLedger({
 
     feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
-    async endSweep({ transactions: [form] }, end) {
-      if (form) await change('endSweep', form, end)
+    async endSweep({ transactions: [version] }, end) {
+      if (version) await change('endSweep', version, end)
     },
     recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
     openSweeps: () => ask(openSweeps()),

@@ -241,10 +241,10 @@ describe('fault 9 demote', () => {
 })
 
 describe('signed mints', () => {
-  const signed = (txNonce: number, form = 0) =>
-    ({ txNonce, hash: hashOf(500 + txNonce * 10 + form), raw: '0x02', from: addressOf(0xb0) }) as const
+  const signed = (txNonce: number, version = 0) =>
+    ({ txNonce, hash: hashOf(500 + txNonce * 10 + version), raw: '0x02', from: addressOf(0xb0) }) as const
 
-  it('are given back as they were signed, forms of one transaction together, until finalized', async () => {
+  it('are given back as they were signed, versions of one transaction together, until finalized', async () => {
     const { ledger } = setup()
     const nonces = [await pay(ledger, 1, { granted: true }), await pay(ledger, 2, { granted: false })]
     const [first, second] = nonces

@@ -15,8 +15,8 @@ import { sweepOf } from '../../payment/sweep/plan.js'
 const recipients = [feeRecipient, addressOf(9)] as const
 const { treasury } = challengeOf(0)
 const terms = { treasury, paymentsMax: 3 }
-const transaction = (txNonce: number, form = 0) =>
-  ({ txNonce, hash: hashOf(5_000 + txNonce * 10 + form), raw: '0x02', from: treasury }) as const
+const transaction = (txNonce: number, version = 0) =>
+  ({ txNonce, hash: hashOf(5_000 + txNonce * 10 + version), raw: '0x02', from: treasury }) as const
 
 const setup = () => createFeeLedger(stoppedClock())
 type Setup = Awaited<ReturnType<typeof setup>>
@@ -158,12 +158,12 @@ describe('the ledger of fees', () => {
       await pay(under, feeChallenge(seed, 10n))
       await finalize(under, challengeOf(seed))
     }
-    for (const [form, sweep] of sweeps.entries()) {
-      await under.ledger().recordSweepSigned(sweep, transaction(0, form))
+    for (const [version, sweep] of sweeps.entries()) {
+      await under.ledger().recordSweepSigned(sweep, transaction(0, version))
       await under.restart()
-      const open = { ...sweep, transactions: [transaction(0, form)] }
+      const open = { ...sweep, transactions: [transaction(0, version)] }
       expect(await under.ledger().openSweeps()).toEqual([open])
-      await under.ledger().endSweep(open, done(form))
+      await under.ledger().endSweep(open, done(version))
       expect(await under.signedSweeps()).toEqual([])
     }
   })

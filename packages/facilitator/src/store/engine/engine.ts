@@ -69,7 +69,7 @@ export function openEngine(
   function failedWith(err: unknown): void {
     failed = true
     const isLost = err instanceof SvcError && err.code === 'journal_lost'
-    if (isLost && !lost) markBereft()
+    if (isLost && !lost) noteJournalLost()
     lost ||= isLost
     onFailure(err)
   }
@@ -82,8 +82,9 @@ export function openEngine(
       failedWith(err)
     }
   }, pollMs).unref()
-  /** The database goes on without its journal: from now on it is synced by itself, and says that it is whole. */
-  function markBereft(): void {
+
+  /** The journal file is gone: syncs the database itself from now on, and records that it is complete. */
+  function noteJournalLost(): void {
     try {
       connection.exec('PRAGMA synchronous = FULL')
       connection.query(sql`UPDATE ledger SET state = 'no_journal'`)

@@ -4,7 +4,7 @@
  * nothing that anybody was told, and the database is never ahead of the journal.
  */
 import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import { asOneStep, type GroupSettings, type Reply, type Request } from '../group.js'
+import { type GroupSettings, type Reply, type Request, runSteps } from '../group.js'
 import type { JournalFile } from '../journal/file.js'
 import { lineOf } from '../journal/line.js'
 import { createRows } from '../rows/rows.js'
@@ -50,7 +50,7 @@ export function createWriter(deps: {
     let isWritten = false
     try {
       const { replies, applied } = connection.run(
-        asOneStep(requests, { applied: before, settings, rows, ...(journal && { onEvent }) }),
+        runSteps(requests, { applied: before, settings, rows, ...(journal && { onEvent }) }),
       )
       if (applied > before) {
         connection.query(sql`UPDATE ledger SET applied = ${applied}, applied_crc = ${crc}`)

@@ -75,7 +75,7 @@ const busyMs = 1_000
 const lockFileOf = (path: string): string => `${path}.lock`
 
 function tryLock(path: string): void {
-  if (existsSync(lockFileOf(path))) letGo(begin(path, journalSetting))
+  if (existsSync(lockFileOf(path))) closeLock(begin(path, journalSetting))
 }
 
 function lock(path: string, onLost: (error: SvcError) => void, setting: string): JournalLock {
@@ -116,13 +116,13 @@ function lock(path: string, onLost: (error: SvcError) => void, setting: string):
     assertHeld,
     async release() {
       clearInterval(looking)
-      letGo(connection)
+      closeLock(connection)
     },
   }
 }
 
 /** The binding closes a connection when its statements are collected; the lock must not wait for that. */
-function letGo(connection: Connection): void {
+function closeLock(connection: Connection): void {
   connection.exec('ROLLBACK')
   connection.close()
 }

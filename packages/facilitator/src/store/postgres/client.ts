@@ -43,20 +43,20 @@ export type Database = {
 }
 
 /** How long a statement may take, how long a transaction may rest between two, and how long all of it may take. */
-type Patience = { readonly statementMs: number; readonly restMs: number; readonly answerMs: number }
+type Timeouts = { readonly statementMs: number; readonly restMs: number; readonly answerMs: number }
 
-/** Patience where somebody waits for the answer. */
-const short: Patience = { statementMs, restMs: statementMs, answerMs: 2 * statementMs }
-/** Patience with a migration or a move, which may go over all rows. */
-export const long: Patience = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 31 - 1 }
+/** For work whose answer somebody waits for. */
+const short: Timeouts = { statementMs, restMs: statementMs, answerMs: 2 * statementMs }
+/** For a migration or a move, which may go over all rows. */
+export const long: Timeouts = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 31 - 1 }
 
-export function connect(database: Database, patience = short): Client {
+export function connect(database: Database, timeouts = short): Client {
   const [writer, readers] = [
-    createPool(database, { ...patience, connections: 1, isReadOnly: true }, () => true),
-    createPool(database, { ...patience, connections: readersMax, isReadOnly: true }, isOfTheWay),
+    createPool(database, { ...timeouts, connections: 1, isReadOnly: true }, () => true),
+    createPool(database, { ...timeouts, connections: readersMax, isReadOnly: true }, isConnectionError),
   ]
   const inTurn = createSerial()
-  const ear = openConnections(database, { ...patience, connections: 1, isReadOnly: true })
+  const notifications = openConnections(database, { ...timeouts, connections: 1, isReadOnly: true })
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
@@ -66,14 +66,14 @@ export function connect(database: Database, patience = short): Client {
       const tell = () => {
         for (const listener of listeners) listener()
       }
-      await ear.listen(channel, (told) => told !== own && tell(), tell)
+      await notifications.listen(channel, (told) => told !== own && tell(), tell)
       return (listener) => {
         listeners.add(listener)
         return () => void listeners.delete(listener)
       }
     },
     close: () =>
-      Promise.all([writer.close(), readers.close(), ear.end({ timeout: 1 })]).then(() => undefined),
+      Promise.all([writer.close(), readers.close(), notifications.end({ timeout: 1 })]).then(() => undefined),
   }
 }
 
@@ -81,17 +81,17 @@ export function connect(database: Database, patience = short): Client {
 export type Aside = { readonly send: Send; close(): Promise<void> }
 
 export function connectAside(database: Database): Aside {
-  const pool = createPool(database, { ...short, connections: asideMax, isReadOnly: false }, isOfTheWay)
+  const pool = createPool(database, { ...short, connections: asideMax, isReadOnly: false }, isConnectionError)
   return { send: (query) => pool.use((send) => send(query)), close: pool.close }
 }
 
-/** Whether an error says nothing of the query, and something of the connection. */
-const isOfTheWay = (error: unknown): boolean => {
+/** The connection failed, not the query. */
+const isConnectionError = (error: unknown): boolean => {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown }
   return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
 }
 
-type Terms = Patience & { readonly connections: number; readonly isReadOnly: boolean }
+type Terms = Timeouts & { readonly connections: number; readonly isReadOnly: boolean }
 
 const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: Database, terms: Terms) =>
   postgres(url, {

@@ -1,7 +1,7 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { systemRandom } from '../../system.js'
-import { asOneStep, type GroupSettings, keysOf, type Reply, type Request } from '../group.js'
+import { type GroupSettings, keysOf, type Reply, type Request, runSteps } from '../group.js'
 import type { Fence } from '../lease.js'
 import { ledgerOld } from '../ledger-old.js'
 import { type Doubt, doubtSetting, type Keys, settingIn } from '../rows/rows.js'
@@ -113,7 +113,7 @@ function createHealth(onFailure: (error: unknown) => void) {
   }
 }
 
-/** An event by its number. Its print tells it from another one that has its number on a server which lost it. */
+/** An event: its number, and its hash, because after a failover that lost it another event may have its number. */
 type Known = {
   readonly number: number
   readonly print?: string | null | undefined
@@ -231,7 +231,7 @@ function createWriter(
   ): InLedger<readonly Reply[]> {
     const { rows } = memory
     const shared = { terms, now: serverNow }
-    const group = yield* asOneStep(requests, { applied, settings, rows, shared, onEvent })
+    const group = yield* runSteps(requests, { applied, settings, rows, shared, onEvent })
     // Delivered with the commit.
     if (group.applied > applied) yield hint
     return { value: group.replies, applied: group.applied }

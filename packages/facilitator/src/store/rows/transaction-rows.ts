@@ -1,5 +1,5 @@
 /**
- * Signed transactions as rows. A slot is one txNonce of an account, for one purpose. It has the signed forms of its
+ * Signed transactions as rows. A slot is one txNonce of an account, for one purpose. It has the signed versions of its
  * transaction, and the payments that it carries. After a crash or a reorg the same bytes are sent again. A slot that carries
  * nothing any more is forgotten.
  */
@@ -10,7 +10,7 @@ import { decode, encode } from '../stored.js'
 
 export type Slot = {
   readonly name: string
-  /** Every signed form, oldest first. */
+  /** Every signed version, oldest first. */
   readonly transactions: readonly SignedTransaction[]
   readonly carried: readonly { readonly nonce: ChallengeNonce; readonly acceptedBlock?: number }[]
 }
@@ -21,10 +21,10 @@ const slotOf = (purpose: Purpose, txNonce: number, account: Address) => `${purpo
 export const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
 
 /** Burns and mints of one account share its txNonces. */
-const sharing: Partial<Record<Purpose, Purpose>> = { burn: 'mint', mint: 'burn' }
+const otherUserOfTxNonce: Partial<Record<Purpose, Purpose>> = { burn: 'mint', mint: 'burn' }
 
 /**
- * Adds a signed form, and payments to those that its transaction carries already. Another call under the same txNonce was
+ * Adds a signed version, and payments to those that its transaction carries already. Another call under the same txNonce was
  * recorded, but its sender never heard of that: it was not sent, and must not be sent by the next holder of the account.
  */
 export function* addSigned(
@@ -34,7 +34,7 @@ export function* addSigned(
 ): Step<void> {
   const { txNonce, from } = transaction
   const slot = slotOf(purpose, txNonce, from)
-  const other = sharing[purpose]
+  const other = otherUserOfTxNonce[purpose]
   // An empty call gives up another one that is out, and may still be mined.
   if (nonces.length > 0) {
     if (other) yield* forgetSlot(other, txNonce, from)
@@ -55,7 +55,7 @@ export function* accountsUnderWay(purpose: Purpose): Step<readonly string[]> {
   return rows.map(({ slot }) => slot.split('/')[1])
 }
 
-/** A form of the same call carries at least one of the same payments. */
+/** A version of the same call carries at least one of the same payments. */
 function* forgetOtherCall(slot: string, nonces: readonly ChallengeNonce[]): Step<void> {
   yield sql`
     DELETE FROM carried WHERE slot = ${slot}
@@ -64,8 +64,8 @@ function* forgetOtherCall(slot: string, nonces: readonly ChallengeNonce[]): Step
     DELETE FROM signed WHERE slot = ${slot} AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot)`
 }
 
-/** Whether a form of this transaction was recorded before. */
-export function* isFurtherForm(
+/** Whether a version of this transaction was recorded before. */
+export function* isFurtherVersion(
   { txNonce, from }: SignedTransaction,
   nonces: readonly ChallengeNonce[],
 ): Step<boolean> {
@@ -86,14 +86,14 @@ export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void>
   )
 }
 
-/** Below every block, so that `letGoDeep` takes it. */
+/** Below every block, so that `forgetFinalSlots` takes it. */
 const noBlock = -(2 ** 40)
 
 /** Of the slots that carry this payment, keeps the one whose transaction holds the accepted burn. */
-export function* keepHolder(nonce: ChallengeNonce, holder: TxHash, block: number): Step<void> {
+export function* keepMinedSlot(nonce: ChallengeNonce, minedTx: TxHash, block: number): Step<void> {
   yield sql`
     UPDATE carried SET accepted_block =
-      CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(holder)}) THEN CAST(${block} AS BIGINT) ELSE CAST(${noBlock} AS BIGINT) END
+      CASE slot WHEN (SELECT slot FROM signed WHERE hash = ${key(minedTx)}) THEN CAST(${block} AS BIGINT) ELSE CAST(${noBlock} AS BIGINT) END
     WHERE nonce = ${key(nonce)} AND ${isOf('burn')}`
 }
 
@@ -102,8 +102,8 @@ export function* takeBack(nonce: ChallengeNonce): Step<void> {
   yield sql`UPDATE carried SET accepted_block = NULL WHERE nonce = ${key(nonce)} AND ${isOf('burn')}`
 }
 
-/** Lets go of accepted burns at this block and below, and of the permits that would send them again. */
-export function* letGoDeep(block: number): Step<void> {
+/** Forgets accepted burns at this block and below, and the permits that would send them again. */
+export function* forgetFinalSlots(block: number): Step<void> {
   const isDeep = sql`accepted_block <= ${block}`
   const isCarriedElse = sql`(accepted_block IS NULL OR accepted_block > ${block})`
   yield sql`
@@ -143,14 +143,14 @@ export function* slots(purpose: Purpose): Step<readonly Slot[]> {
     const nonce = hexOf(row.nonce) as ChallengeNonce
     carried.set(row.slot, [...(carried.get(row.slot) ?? []), { nonce, ...acceptedBlock }])
   }
-  const forms = new Map<string, SignedTransaction[]>()
+  const versions = new Map<string, SignedTransaction[]>()
   for (const {
     slot,
     record,
   } of yield sql`SELECT slot, record FROM signed WHERE ${isOf(purpose)} ORDER BY id`) {
-    forms.set(slot, [...(forms.get(slot) ?? []), decode<SignedTransaction>(record)])
+    versions.set(slot, [...(versions.get(slot) ?? []), decode<SignedTransaction>(record)])
   }
-  return [...forms]
+  return [...versions]
     .map(([name, transactions]) => ({ name, transactions, carried: carried.get(name) ?? [] }))
     .sort((a, b) => txNonceOf(a) - txNonceOf(b))
 }

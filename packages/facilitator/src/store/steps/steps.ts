@@ -8,7 +8,7 @@ import type { Ledger, SureOf } from '../../payment/ledger-port.js'
 import {
   type Burn,
   type Challenge,
-  isOfAnother,
+  isForOtherSender,
   type LateReason,
   type Mint,
   type PayerMeans,
@@ -21,7 +21,7 @@ import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { nonceReused } from '../rows/payment-rows.js'
-import { isCarried, isFurtherForm } from '../rows/transaction-rows.js'
+import { isCarried, isFurtherVersion } from '../rows/transaction-rows.js'
 import { first, key, list, type Step, sql } from '../sql.js'
 import { isDoubtful, isUnseen } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
@@ -118,7 +118,7 @@ function* release(
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  if (isOfAnother(payment.claim, sender)) return 'kept'
+  if (isForOtherSender(payment.claim, sender)) return 'kept'
   if (unsigned && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
@@ -138,10 +138,10 @@ function* recordSigned(
   for (const nonce of nonces) {
     const { claim } = (yield* context.rows.payment(nonce))?.payment ?? {}
     if (claim) claims += 1
-    if (isOfAnother(claim, sender)) throw leaseLost()
+    if (isForOtherSender(claim, sender)) throw leaseLost()
   }
   const isWhole = claims === nonces.length
-  if (!isWhole && (claims === 0 || !(yield* isFurtherForm(transaction, nonces)))) throw leaseLost()
+  if (!isWhole && (claims === 0 || !(yield* isFurtherVersion(transaction, nonces)))) throw leaseLost()
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 

@@ -1,4 +1,4 @@
-/** Participants at the door: whose token a request has, what that participant may see, and how often it may ask. */
+/** Authenticates participants: whose token a request has, what that participant may see, and how often it may ask. */
 import {
   type Address,
   accept,
@@ -39,13 +39,13 @@ export type HistoryApiDeps = {
 }
 
 /** A request with a good token. */
-type Visit = { readonly participant: Participant; readonly sight: Sight }
+type Session = { readonly participant: Participant; readonly sight: Sight }
 
 /** Routes for everybody. */
 export const openRoute = routesOf<HistoryApiDeps>({ tag: 'history' })
 
 /** Routes for participants. */
-export const guardedRoute = routesOf<HistoryApiDeps, Visit>({ tag: 'history', auth: 'history', enter })
+export const guardedRoute = routesOf<HistoryApiDeps, Session>({ tag: 'history', auth: 'history', enter })
 
 /** For paths beneath `/history` that reach no route. */
 export const historyGuard = (deps: Parameters<typeof enter>[1]): PathGuard => ({
@@ -64,7 +64,7 @@ async function enter(
     participants,
     treasury,
   }: Pick<HistoryApiDeps, 'tokens' | 'admission' | 'participants' | 'treasury'>,
-): Promise<Result<Visit> | Refusal> {
+): Promise<Result<Session> | Refusal> {
   const read = await tokens.read(tokensIn(request))
   if (!read.ok) return read
   const participant = read.value
