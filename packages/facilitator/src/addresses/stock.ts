@@ -27,7 +27,7 @@ export function createAddressStock(deps: {
 }) {
   const { store, clock, restore, shares, targetSize, onError } = deps
   let ready: ReadyAddress[] = []
-  /** Those that other daemons may take as well. */
+  /** Addresses that other daemons may take as well. */
   let elsewhere = 0
   const line = createWaitLine<ReadyAddress>(clock)
   /** Callers that took addresses which no new address has replaced yet, oldest first. */
@@ -59,9 +59,9 @@ export function createAddressStock(deps: {
 
   return {
     size,
-    /** Those of them that are reserved for nobody. */
+    /** Addresses that are reserved for nobody. */
     common: () => commonOf(shares, held, size()),
-    /** Those that can be handed out here, now. */
+    /** Addresses that can be handed out here, now. */
     held: (): readonly Hex[] => ready.map(({ challengeNonce }) => challengeNonce),
     /** Takes over addresses that are this daemon's own from now on. */
     hold(addresses: readonly ReadyAddress[]): void {

@@ -34,7 +34,7 @@ export type IndexerStatus = {
   readonly leaves?: number | undefined
   readonly proved?: number | undefined
   readonly block?: number | undefined
-  /** What keeps it from going on. */
+  /** The problem that keeps it from going on. */
   readonly problem?: string | undefined
 }
 

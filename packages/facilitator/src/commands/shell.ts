@@ -1,4 +1,4 @@
-/** What every command of `svc-facilitator` has: where it stands on the command line, its help, and the process around it. */
+/** The parts that every command of `svc-facilitator` has: where it stands on the command line, its help, and the process around it. */
 import { exitCodeFor, exitCodes, type ProcessLog } from '@svc-zerc20/daemon'
 import { CodedError } from '@svc-zerc20/protocol'
 import { type Command, InvalidArgumentError } from 'commander'

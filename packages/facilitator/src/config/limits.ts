@@ -73,9 +73,9 @@ export const limits = {
   /** How long a caller at one daemon keeps the grant of a payment from callers at others, and how often those ask. */
   grantHoldMs: 30_000,
   sharedPollMs: 250,
-  /** What another daemon does is looked for this often where no hint of it arrived. */
+  /** Changes by another daemon are looked for this often where no hint of them arrived. */
   newsPollMs: 1_000,
-  /** What others do in this time is looked at together. */
+  /** Changes by others in this time are looked at together. */
   sharedGatherMs: 15,
   /** Pause before a claim is taken up again whose burn broke off. */
   handOverRetryMs: 5_000,

@@ -1,4 +1,4 @@
-/** What the parts of the daemon are told, worked out from the configuration. */
+/** Settings of the parts of the daemon, worked out from the configuration. */
 import { isIPv6 } from 'node:net'
 import { limits } from './limits.js'
 import type { Config, PartialConfig } from './schema.js'
@@ -30,7 +30,7 @@ export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined
   return zerc20.artifacts === undefined ? 'no proving keys were found (zerc20.artifacts)' : undefined
 }
 
-/** What says how well mints hide among others. */
+/** Settings that decide how well mints hide among others. */
 export const mintSettingsOf = ({ finalize, settlement }: Config, ownMinter: boolean) => ({
   mode: finalize.mode,
   delayMaxSeconds: finalize.delay_max_ms / 1_000,

@@ -103,7 +103,7 @@ export async function openHistoryFile(deps: {
       async close(): Promise<void> {
         closing.abort()
         await running
-        // What is missing is written by the next start.
+        // The next start writes the missing events.
         while (await round().catch(() => false));
         await file.close()
         await lock.release()
@@ -218,7 +218,7 @@ function* eventsBehind(number: number, limit: number): Step<readonly Numbered[]>
 const isSame = (end: HistoryEnd, known: HistoryEnd | undefined): boolean =>
   end.lines === known?.lines && end.last === known.last && end.crc === known.crc
 
-/** What the ledger has behind the last event that it shares with the file. */
+/** Events of the ledger behind the last one that it shares with the file. */
 function* missingIn(path: string, ownName: string, end: HistoryEnd) {
   const known = yield* readHistoryEnd(ownName)
   const agreed = isSame(end, known) ? { last: end.last, isWhole: true } : yield* agree(path, end, known)

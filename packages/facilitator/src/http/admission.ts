@@ -70,7 +70,7 @@ export function createAdmission(deps: {
     /** For a new challenge. Gives the key of its caller. */
     async issue(request: Asking): Promise<Result<string> | Refusal> {
       const caller = callerOf(request)
-      // What is beyond this rate leaves the other alone: payments under way need it.
+      // A challenge beyond this rate leaves the other rate alone: payments under way need it.
       const ofIssue = { rate: 'issue', key: caller.key, perMinute: caller.issuancePerMin }
       return (await rates.take(ofIssue, ofCaller(caller))) ?? accept(caller.key)
     },

@@ -79,7 +79,7 @@ function toOperation(route: Described): JsonSchema {
   }
 }
 
-/** What a route takes says how it refuses; only the rest is declared. */
+/** Refusals that follow from what a route takes; only the rest is declared. */
 const refusalsOf = ({ path, auth, query, body, refusals = [] }: Described): number[] => [
   ...(auth ? [401, 429] : []),
   ...(path.includes('{') ? [404] : []),

@@ -38,7 +38,7 @@ export type Described = {
 
 export type Route<D> = Described & { register(app: FastifyInstance, deps: D): void }
 
-/** What routes of one kind have in common. */
+/** Terms that routes of one kind have in common. */
 type Kind<D, V> = Pick<Described, 'tag' | 'auth'> & {
   /** Judges a request before its body is read. Gives what the handler has to know about the caller, if anything. */
   enter?(request: FastifyRequest, deps: D): Promise<Result<V> | Refusal | undefined>

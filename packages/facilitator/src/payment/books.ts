@@ -49,7 +49,7 @@ export type LedgerFigures = {
 
 export type Sum = { readonly payments: number; readonly amount: bigint }
 
-/** What one hour brought. */
+/** Sums of one hour. */
 export type HourFigures = {
   /** Unix seconds at which the hour began. */
   readonly at: number

@@ -3,7 +3,7 @@
  * `docs/reference/log-events.md` prints it, and its type follows from its fields.
  */
 
-/** What a field means. The type of its value is known to the compiler alone. */
+/** The meaning of a field. The type of its value is known to the compiler alone. */
 type Field<T, Needed extends boolean> = string & { readonly holds?: T; readonly needed?: Needed }
 
 export const field = <T>(about: string) => about as Field<T, true>

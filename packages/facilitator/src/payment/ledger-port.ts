@@ -39,13 +39,13 @@ export type Hold = {
   take(ticketed: boolean): Accepted | undefined
 }
 
-/** What the ledger has of a payment that is presented. */
+/** Records of a payment that is presented. */
 export type Presented = {
   readonly payment: Payment | undefined
   readonly payer?: PayerRecord
 }
 
-/** What the ledger has of a payer. */
+/** Records of a payer. */
 export type PayerRecord = {
   readonly openClaims: readonly OpenClaim[]
   /** As in `PayerWaits`. Absent where the ledger knows nothing of it. */
@@ -87,7 +87,7 @@ export type Ledger = {
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /** The payment that a payload names, and what is known of its payer, in one round trip. */
   presented(payload: Payload.Payload): Promise<Presented>
-  /** Those of these payments that no claim is under way for: accepted, released, or not claimed at all. In any order. */
+  /** The given payments without a claim under way: accepted, released, or not claimed at all. In any order. */
   ended(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
    * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
@@ -116,7 +116,7 @@ export type Ledger = {
    * leave theirs to the one that sends.
    */
   unsigned(): Promise<readonly ChallengeNonce[]>
-  /** Those of these that still are. */
+  /** The given claims that are still unsigned. */
   unsignedClaims(nonces: readonly ChallengeNonce[]): Promise<readonly UnsignedClaim[]>
   /** Makes unsigned claims those of this account, as far as the daemons of their accounts are gone. */
   adopt(nonces: readonly ChallengeNonce[], sender: Address): Promise<void>

@@ -96,7 +96,7 @@ export function createOwedBooks(deps: {
       summing ??= sumNow()
       return summing
     },
-    /** Those that waited longest, at most `limit`; only those with this reason, if one is given. */
+    /** The payments that waited longest, at most `limit`; with a reason, only those that wait for it. */
     async waiting(limit: number, reason?: WaitReason): Promise<readonly ChallengeNonce[]> {
       const nonces: ChallengeNonce[] = []
       for await (const { challenge } of ledger.awaitingMint()) {

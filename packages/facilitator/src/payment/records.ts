@@ -36,7 +36,7 @@ export type Challenge = {
   readonly fee?: Fee
 }
 
-/** What addresses have in common that are minted together, beside their treasury. */
+/** The epoch of addresses that are minted together. They have one treasury, too. */
 export type AddressEpoch = {
   /** The id of the ledger that made the address. Another ledger with the same treasury has its own epochs. */
   readonly ledger: string
@@ -180,7 +180,7 @@ export type AwaitingMint = {
   readonly lateAt?: UnixSeconds
 }
 
-/** What a transaction of ours is for. Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
+/** The purpose of a transaction. Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
 export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
 
 /** A signed transaction: after a crash the same bytes are sent again. */

@@ -26,7 +26,7 @@ export type ChainSide = {
 }
 
 export type SenderTerms = {
-  /** What each account records with: every daemon may have the minter's key, and the one that works uses it. */
+  /** How each account records: every daemon may have the minter's key, and the one that works uses it. */
   readonly recordEmpty: Readonly<
     Record<'relayer' | 'minter', Parameters<typeof createRelayer>[0]['recordEmpty']>
   >

@@ -50,7 +50,7 @@ export async function assertAccountsKnown(deps: {
     const mined = await assertKnown(name, account, known)
     const isSame = known?.address === address
     if (isSame && !known.isDoubted) continue
-    // What was signed may be mined later.
+    // Signed transactions may be mined later.
     await bindAccount(name, { address, txNonce: isSame ? Math.max(mined, known.txNonce) : mined })
   }
 }

@@ -17,7 +17,7 @@ export type Lease = {
   release(): Promise<void>
 }
 
-/** What a daemon has done since it started, and does now. */
+/** Figures of a daemon: since it started, and now. */
 export type DaemonFigures = {
   /** Transactions that are signed and not confirmed. */
   readonly pending: number

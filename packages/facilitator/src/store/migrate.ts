@@ -9,7 +9,7 @@ import { first, type Step, sql } from './sql.js'
 import { unitsColumn } from './units.js'
 
 export type Migration = {
-  /** What changes, in a few words for operators. */
+  /** The change in a few words, for operators. */
   readonly what: string
   /** In the words of `schema.ts`, each statement ended by a semicolon and a new line. */
   readonly statements: string
@@ -22,7 +22,7 @@ export const migrations: readonly Migration[] = []
 
 export const versionBehind = (known: readonly Migration[]): number => 1 + known.length
 
-/** What a database of this version lacks. Throws `SvcError('ledger_newer')` for one that is newer than what is known. */
+/** Migrations that a database of this version lacks. Throws `SvcError('ledger_newer')` for one that is newer than what is known. */
 export function lackedBy(version: number, known: readonly Migration[]): readonly Migration[] {
   if (version > versionBehind(known)) throw newer(version, known)
   return known.slice(version - 1)

@@ -12,7 +12,7 @@ import {
 } from './series.js'
 
 type Value = number | bigint | readonly Sample[] | undefined
-/** What is read at a scrape. What is undefined is left out. */
+/** Values that are read at a scrape. Undefined ones are left out. */
 export type Readings = Readonly<Partial<Record<SourcedName, Value>>>
 export type Sample = { readonly labels: Labels; readonly value: number }
 type Read = () => Value

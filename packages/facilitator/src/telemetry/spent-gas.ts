@@ -12,7 +12,7 @@ const hourMs = 3_600_000
 export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Clock, 'now'>) {
   const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
   const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
-  /** What each hour cost; older ones are dropped. */
+  /** Costs by hour; older hours are dropped. */
   const hours: { readonly hour: number; readonly purpose: Purpose; wei: bigint }[] = []
   const hourNow = () => Math.floor(clock.now() / hourMs)
   return {

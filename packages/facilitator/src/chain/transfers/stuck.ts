@@ -21,7 +21,7 @@ export function createStuckTransfers(deps: {
   return async (countMax) => {
     const all: StuckAddress[] = []
     for await (const { payment, transfers } of deps.store.kept()) {
-      // What neither the burn of the payment nor a batch has brought, or will bring.
+      // Money that neither the burn of the payment nor a batch has brought, or will bring.
       const stuck = unmintedOf(transfers) - countedOf(payment)
       const { nonce: challengeNonce, payTo } = payment.challenge
       if (stuck > 0n && !isUndecided(payment)) all.push({ challengeNonce, payTo, transfers, stuck })

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const paymentColumns = 'issuedAt phase waiting.reason amount fee.amount challengeNonce transaction'.split(' ')
 
-/** What is worth a column. Other lists show every field. */
+/** Fields that are worth a column. Other lists show every field. */
 const columnsOf: Readonly<Record<string, readonly string[]>> = {
   payments: paymentColumns,
   challenges: 'issuedAt expiresAt amount claimed challengeNonce'.split(' '),

@@ -18,12 +18,12 @@ type ChainTransaction = {
   readonly value: bigint
   /** Whether its block is in the period. */
   readonly isIn: boolean
-  /** What is young may be on its way into the books. */
+  /** Younger payments may be on their way into the books. */
   readonly isYoung: boolean
 }
 
 export type AuditChain = {
-  /** What lies at the burn addresses, by address as the books spell it. Nobody can take it away. */
+  /** Balances of the burn addresses, by address as the books spell it. Nobody can take them away. */
   readonly balances: ReadonlyMap<string, bigint>
   /** Mints to the treasuries that the books name. */
   readonly mints: readonly ChainTransaction[]
@@ -158,7 +158,7 @@ function unknownBurns(books: AuditBooks, relayed: AuditChain['relayed']): Differ
 
 const mintsOf = ({ mint, late }: BookedPayment) => [mint, late?.mint].flatMap((one) => one ?? [])
 
-/** What the books say of each mint: one may bring many payments. */
+/** Each mint as the books have it: one may bring many payments. */
 function bookedMints(payments: readonly BookedPayment[]): Map<string, bigint> {
   const byHash = new Map<string, bigint>()
   for (const { transaction, value } of payments.flatMap(mintsOf)) {

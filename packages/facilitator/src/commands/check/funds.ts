@@ -1,4 +1,4 @@
-/** What gas costs at the current price, and whether the accounts that send transactions can pay for it. */
+/** The cost of gas at the current price, and whether the accounts that send transactions can pay for it. */
 import type { Address } from '@svc-zerc20/protocol'
 import { formatEther } from 'viem/utils'
 import type { PartialConfig } from '../../config/config.js'

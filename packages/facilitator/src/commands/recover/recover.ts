@@ -122,7 +122,7 @@ async function find(recovery: Recovery): Promise<readonly FoundBurn[]> {
     reread: createRereadBurn(chainSide),
     derive: createDeriveAddress(miner, seed, config),
     epochsBefore: epochsBefore(config, recovery.ledgerIds, tokenSince),
-    // Those below cost no more together than the one that is configured.
+    // All smaller values together cost no more than the one that is configured.
     otherPowBits: [
       ...recovery.powBits,
       ...Array.from({ length: zerc20.pow_bits }, (_, i) => zerc20.pow_bits - 1 - i),
@@ -171,7 +171,7 @@ const underived =
   'our relayer sent it, and its address derives from nothing here: name the old zerc20.pow_bits with --pow-bits, or run ' +
   'recover with the treasury key, settlement.treasury and zerc20.generation of its day'
 
-/** What was found, for people and for scripts. */
+/** The findings, for people and for scripts. */
 export function printRecovery(found: readonly FoundBurn[], { json }: { readonly json: boolean }): string {
   const burns = found.map(({ nonce, txHash, value, source, isRecorded }) => ({
     challengeNonce: nonce,

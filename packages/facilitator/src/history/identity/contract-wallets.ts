@@ -54,7 +54,7 @@ export function createContractWallets(deps: {
   }
 }
 
-/** What an account without code answers. */
+/** The answer of an account without code. */
 const isEmpty = (answer: RpcAnswer): boolean => 'result' in answer && answer.result === '0x'
 
 /** An account without code answers with nothing, a wallet that refuses with anything, or by a revert. */

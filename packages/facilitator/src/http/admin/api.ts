@@ -43,7 +43,7 @@ export type AdminApiDeps = StatusDeps & {
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
   readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
   readonly refused: Pick<RefusedBooks, 'list'>
-  /** What says how well mints hide. */
+  /** Settings that decide how well mints hide. */
   readonly mintSettings: z.infer<typeof schemas.mintPage>['settings']
   /** Absent while nothing is minted here. */
   readonly indexerStatus: Indexer['status'] | undefined

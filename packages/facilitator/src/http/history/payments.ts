@@ -9,7 +9,7 @@ import { guardedRoute, type HistoryApiDeps } from './authenticate.js'
 import * as schemas from './schemas.js'
 import { viewPayment } from './view.js'
 
-/** What was asked for, within what the participant cannot choose. */
+/** The bounds of a question, within those that the participant cannot choose. */
 export function filterOf(
   bounds: Bounds,
   { phase, since, until, minAmount, maxAmount }: Omit<z.infer<typeof schemas.exportQuery>, 'format'>,

@@ -1,4 +1,4 @@
-/** What is remembered of an epoch while it has payments to mint. A restart forgets it, which costs time and no money. */
+/** Memory of an epoch while it has payments to mint. A restart forgets it, which costs time and no money. */
 import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
 import type { BatchCount, BatchPace, BatchPorts } from './ports.js'

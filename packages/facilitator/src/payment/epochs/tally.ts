@@ -40,7 +40,7 @@ type Steps = Map<ChallengeNonce, MintStep>
 type Tally = EpochPayments & {
   readonly memory: EpochMemory
   readonly steps: Steps
-  /** What was left out of the epoch is counted now. */
+  /** Transfers that were left out of the epoch are counted now. */
   readonly isClosing: boolean
 }
 

@@ -110,7 +110,7 @@ export function besideBurnOf(
 const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
   transfers.reduce((sum, { value }) => sum + value, 0n)
 
-/** What no batch has minted. */
+/** Transfers that no batch has minted. */
 export const unmintedOf = (transfers: readonly FoundTransfer[]): bigint =>
   totalOf(transfers.filter(({ beside }) => beside !== 'minted'))
 

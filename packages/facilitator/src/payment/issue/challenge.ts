@@ -110,7 +110,7 @@ export function createIssueChallenge(deps: {
 
 const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 
-/** What every offer says. */
+/** Fields of every offer. */
 type Constants = Pick<FacilitatorApi.ChallengeOffer, 'token' | 'chainId'> & {
   readonly helper: FacilitatorApi.ChallengeOffer['helper'] | undefined
 }

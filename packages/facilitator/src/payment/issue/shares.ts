@@ -6,7 +6,7 @@
 /** A caller may have at most this many times as much of the rest as it leaves to all others. */
 const timesLeftMax = 3
 
-/** What a stock promises to whom. */
+/** Promises of a stock. */
 export type ShareTerms = {
   readonly capacity: number
   /** Parts of the capacity by key, in percent. */

@@ -161,7 +161,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       const verdict = await examine.permit(challenge, payload)
       const isBurned = verdict.ok && verdict.value.verdict === 'burned'
       const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
-      // One that a reorg may still take is found by the follower, once it is deep enough.
+      // The follower finds a burn that a reorg may still take, once it is deep enough.
       const isDeep = burn && chain.headNumber() - burn.blockNumber + 1n >= BigInt(deps.confirmations)
       return isDeep ? accept(burn) : reject('burn_not_found')
     },

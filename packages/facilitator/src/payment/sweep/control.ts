@@ -1,4 +1,4 @@
-/** What an operator sees of the fees, and may ask for. */
+/** The operator's view of the fees, and requests about them. */
 import type { Address, BaseUnits, TokenLabel, TxHash } from '@svc-zerc20/protocol'
 import type { Swept } from '../records.js'
 import type { SweepTerms } from './plan.js'

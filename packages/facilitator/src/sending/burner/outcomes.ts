@@ -1,4 +1,4 @@
-/** What became of burns: told by the receipt of their batch, or by the replay ledger on chain. The node is asked until it answers. */
+/** Outcomes of burns: told by the receipt of their batch, or by the replay ledger on chain. The node is asked until it answers. */
 import type { Receipt } from '@svc-zerc20/evm'
 import {
   type Address,

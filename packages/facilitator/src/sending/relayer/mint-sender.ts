@@ -21,7 +21,7 @@ export function createMintSender({
     async resume(earlier) {
       const from = earlier.versions.at(-1)?.from
       const sender = [relayer, minter].find((account) => account?.address === from)
-      // One that a lost key signed is proved again and sent from `address`.
+      // A mint that a lost key signed is proved again and sent from `address`.
       return sender ? sender.resume(earlier) : { kind: 'displaced', why: 'foreign' }
     },
   }

@@ -33,7 +33,7 @@ export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
   return row && decode<Payment>(row.record)
 }
 
-/** Those of these payments that no claim is under way for. */
+/** The given payments without a claim under way. */
 export function* endedPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
   const rows = yield sql`
     SELECT record FROM payment WHERE nonce IN ${paddedList(nonces.map(key))} AND NOT ${isUnderWay}`
@@ -221,7 +221,7 @@ export function* unsignedNonces(): Step<readonly ChallengeNonce[]> {
   return rows.map(({ nonce }) => hexOf(nonce) as ChallengeNonce)
 }
 
-/** Those of these that are unsigned, each with the account that is to burn it. */
+/** The given claims that are unsigned, each with the account that is to burn it. */
 export function* unsignedClaims(nonces: readonly ChallengeNonce[]): Step<readonly UnsignedClaim[]> {
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit

@@ -20,7 +20,7 @@ import { identityOf, syncPath } from './disk.js'
 export type JournalFile = {
   /** Throws when the disk refuses; then nothing of the text counts. */
   append(text: string): void
-  /** What was appended last does not count after all: the database refused it. */
+  /** Takes the last append back: the database refused it. */
   takeBack(): void
   /** Puts a file with this text alone into the journal's place. Throws when nothing changed. */
   replace(text: string): void

@@ -20,7 +20,7 @@ const pageRows = 500
 /** A ledger that steps are run against. */
 export type Side = { run<T>(step: Step<T>): Promise<T> }
 
-/** What an operator reads while it takes long. */
+/** Progress that an operator reads while it takes long. */
 export type Say = (line: string) => void
 
 export type Copied = { readonly table: string; readonly rows: number }

@@ -29,7 +29,7 @@ export type MoveDeps = {
   readonly say: Say
 }
 
-/** What was copied; empty when only the end of an earlier move was missing. */
+/** The copied tables; empty when only the end of an earlier move was missing. */
 type Moved = Promise<readonly Copied[]>
 
 /** Throws `SvcError('ledger_locked')` while a daemon uses either, and when the target is not empty. */

@@ -78,7 +78,7 @@ function* saveLeaf(payment: number, place: number, leaf: Leaf, leaves: Leaves): 
       minted_at = excluded.minted_at, minted_block = excluded.minted_block, fee_due_to = excluded.fee_due_to, record = excluded.record`
 }
 
-/** What a leaf adds to the sum of burns: beside an accepted burn only what a larger one has more. */
+/** The part of a leaf in the sum of burns: beside an accepted burn only what a larger one has more. */
 function partOf(leaf: Leaf, { accepted, late }: Leaves): bigint | undefined {
   if (leaf === accepted) return leaf.burn.value
   if (leaf !== late) return undefined

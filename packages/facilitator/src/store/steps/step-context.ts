@@ -1,4 +1,4 @@
-/** What a step is given: the time, the settings, the rows, and the one way to change anything. */
+/** The context of a step: the time, the settings, the rows, and the one way to change anything. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import type { ShareTerms } from '../../payment/issue/shares.js'
 import type { LedgerEvent } from '../events.js'
