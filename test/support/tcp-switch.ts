@@ -1,4 +1,4 @@
-/** A wire from a program to a server on loopback, which a test cuts, freezes or takes away. */
+/** A wire from a program to a server on loopback, which a test makes long, cuts, freezes or takes away. */
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
@@ -16,7 +16,7 @@ export type TcpSwitch = {
   close(): Promise<void>
 }
 
-export async function startTcpSwitch(targetPort: number): Promise<TcpSwitch> {
+export async function startTcpSwitch(targetPort: number, { delayMs = 0 } = {}): Promise<TcpSwitch> {
   const host = '127.0.0.1'
   let state: WireState = 'open'
   const sockets = new Set<Socket>()
@@ -24,7 +24,10 @@ export async function startTcpSwitch(targetPort: number): Promise<TcpSwitch> {
   function join(from: Socket, to: Socket): void {
     sockets.add(from)
     from.setNoDelay(true)
-    from.on('data', (bytes) => void to.write(bytes))
+    from.on('data', (bytes) => {
+      if (delayMs === 0) to.write(bytes)
+      else setTimeout(() => to.write(bytes), delayMs)
+    })
     from.on('error', () => undefined)
     from.on('end', () => to.end())
     from.on('close', () => {

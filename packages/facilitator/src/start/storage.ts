@@ -134,6 +134,8 @@ export async function acceptCopy(
   isSaid: boolean,
 ): Promise<void> {
   const head = await readHead(rpc)
-  if (await store.change('acceptCopy', Number(head), isSaid))
-    log({ event: 'ledger.copy_accepted', block: `${head}` })
+  const accept = () => store.change('acceptCopy', Number(head), isSaid)
+  let outcome = await accept()
+  while (outcome === 'begun') outcome = await accept()
+  if (outcome === 'accepted') log({ event: 'ledger.copy_accepted', block: `${head}` })
 }

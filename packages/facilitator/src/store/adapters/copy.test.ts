@@ -4,7 +4,7 @@ import { burnOf, challengeOf, selfTransferOf } from '../../../test/challenges.js
 import { createMemoryStore } from '../../../test/store.js'
 import { sql } from '../sql.js'
 
-/** More than are read at once. */
+/** More than one transaction takes. */
 const accepted = Array.from({ length: 520 }, (_, i) => challengeOf(i + 1))
 const served = accepted.filter((_, i) => i % 40 === 0)
 const unserved = accepted.filter((challenge) => !served.includes(challenge))
@@ -34,7 +34,15 @@ it('a copy that is accepted serves nobody again: each payment that was not serve
   const noncesOf = (challenges: typeof accepted) => challenges.map(({ nonce }) => nonce)
   expect(await used()).toEqual(noncesOf(served))
 
-  await store.change('acceptCopy', 0)
+  const state = () =>
+    store.ask(
+      (function* () {
+        return (yield sql`SELECT state FROM ledger`)[0]?.state
+      })(),
+    )
+  // Should it be killed between the two, the next start goes on with it.
+  expect([await store.change('acceptCopy', 0), await state()]).toEqual(['begun', 'copy'])
+  expect([await store.change('acceptCopy', 0), await state()]).toEqual(['accepted', 'live'])
   const usedSince = (await used()).slice(served.length)
   expect(usedSince.toSorted()).toEqual(noncesOf(unserved))
   for (const { nonce } of [...served, ...unserved.slice(-10)]) {

@@ -145,10 +145,10 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
   return {
     known: () => known,
     isOld: () => isOld,
-    /** The database was accepted as a copy. */
-    accepted(): void {
-      isOld = false
-      health.succeeded()
+    /** The database was accepted as a copy, or a part of it was. */
+    accepted(isWhole: boolean): void {
+      isOld = !isWhole
+      if (isWhole) health.succeeded()
     },
 
     /**
@@ -250,18 +250,16 @@ function createWriter(
   }
 
   async function runRead(requests: readonly Request[], keys: Keys): Promise<readonly Reply[]> {
-    const isAccepting = requests.every(({ name }) => name === 'acceptCopy')
     let forgotten = 0
     const replies = await inKnown((ledger, isOfCopy, asked, onEvent) => {
       memory.load(keys, ledger, asked)
       forgotten = ledger.forgotten
-      return isOfCopy && !isAccepting
+      return isOfCopy && !isAcceptance(requests)
         ? refusing(requests, ledger)
         : inGroup(requests, ledger.applied, JSON.parse(ledger.terms), onEvent)
     }, readingRows(keys))
     memory.end({ applied: known().number, forgotten })
     if (isOld()) memory.forget()
-    if (isAccepting && replies.every((reply) => 'value' in reply)) accepted()
     return replies
   }
 
@@ -269,7 +267,10 @@ function createWriter(
     const keys = keysOf(requests)
     try {
       const place = memory.begin(keys, known().number)
-      return (place && (await runRemembered(requests, place))) ?? (await runRead(requests, keys))
+      const replies = (place && (await runRemembered(requests, place))) ?? (await runRead(requests, keys))
+      const [reply] = replies
+      if (isAcceptance(requests) && reply && 'value' in reply) accepted(reply.value !== 'begun')
+      return replies
     } catch (error) {
       memory.forget()
       throw error
@@ -311,6 +312,9 @@ function createWriter(
     figures: () => ({ records: known().number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
+
+/** It is alone in its group. */
+const isAcceptance = ([request]: readonly Request[]): boolean => request?.name === 'acceptCopy'
 
 function* refusing(requests: readonly Request[], { applied }: Row): InLedger<readonly Reply[]> {
   return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied }

@@ -3,8 +3,17 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
+import { startTcpSwitch } from '../../../../../test/support/tcp-switch.js'
 import { until } from '../../../../../test/support/until.js'
-import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, readyOf } from '../../../test/challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  permitPayloadOf,
+  readyOf,
+  selfTransferOf,
+} from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
 import type { AccountName } from '../events.js'
@@ -28,10 +37,10 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await server.run(`CREATE DATABASE server_${databases}`)
     return `server_${databases}`
   }
-  const open = async (database: string) => {
+  const open = async (database: string, port = server.port) => {
     const failures: unknown[] = []
     const store = await openPostgres({
-      database: { url: server.url(database) },
+      database: { url: server.url(database).replace(`:${server.port}/`, `:${port}/`) },
       settings: { steps: stepSettings, keepSigned: { blocks: 12 } },
       clock: stoppedClock(),
       onFailure: (error) => failures.push(error),
@@ -352,7 +361,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await first.store.leases.take('a transaction in which it is told')
     await lose()
     await expect(issue(first.store, 3)).rejects.toMatchObject({ code: 'ledger_failed' })
-    expect(await first.store.change('acceptCopy', 100, false)).toBe(true)
+    expect(await first.store.change('acceptCopy', 100, false)).toBe('accepted')
     const state = () => server.run('SELECT state FROM ledger', database)
     return { first, sleeper, lose, state }
   }
@@ -372,8 +381,44 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
         store.change('addReady', readyOf(challengeOf(4))),
       ].map(outcome),
     )
-    expect(outcomes).toEqual(['ledger_failed', 'ledger_failed', true, 'issued', undefined])
+    expect(outcomes).toEqual(['ledger_failed', 'ledger_failed', 'accepted', 'issued', undefined])
     await store.close()
+  })
+
+  it('a copy with many payments that nobody collected is accepted over a slow network, and used by nobody before', async () => {
+    const database = await newDatabase()
+    const near = await open(database)
+    const { ledger } = portsOf(near.store, stoppedClock(), stepSettings)
+    const challenge = challengeOf(1)
+    await ledger.issue(challenge)
+    await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+    await ledger.accept(challenge.nonce, burnOf(1))
+    const isOwn = "column_name IN ('id', 'nonce', 'pay_to', 'record')"
+    const alike = await server.run(
+      `SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_name = 'payment' AND NOT ${isOwn}`,
+      database,
+    )
+    const [nonce, payTo] = ['nonce', 'pay_to'].map(
+      (key) => `decode(lpad(to_hex(n), 2 * length(${key}), '0'), 'hex')`,
+    )
+    await server.run(
+      `INSERT INTO payment (nonce, pay_to, record, ${alike})
+      SELECT ${nonce}, ${payTo}, replace(record, encode(nonce, 'hex'), encode(${nonce}, 'hex')), ${alike}
+      FROM payment, generate_series(2, 700) AS n;
+      UPDATE ledger SET state = 'copy'`,
+      database,
+    )
+    const wire = await startTcpSwitch(server.port, { delayMs: 15 })
+    const { store } = await open(database, wire.port)
+    const unserved = () => server.run('SELECT count(*) FROM payment WHERE granted = 0', database)
+    expect(await store.change('acceptCopy', 100, false)).toBe('begun')
+    expect([await unserved(), store.isOld?.()]).toEqual(['200', true])
+    await expect(issueReady(near.store, 701)).rejects.toMatchObject({ code: 'ledger_failed' })
+    expect(await store.change('acceptCopy', 100, false)).toBe('accepted')
+    expect([await unserved(), store.isOld?.()]).toEqual(['0', false])
+    expect(await issueReady(near.store, 701)).toBe('issued')
+    for (const each of [store, near.store]) await each.close()
+    await wire.close()
   })
 
   it('a copy that was accepted is not accepted again, unless the operator says so', async () => {
@@ -383,11 +428,12 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await issueReady(first.store, 4)
     await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
     await ledger.accept(challenge.nonce, { ...burnOf(4), blockNumber: 101n })
-    for (const { store } of [first, sleeper]) expect(await store.change('acceptCopy', 102, false)).toBe(false)
+    for (const { store } of [first, sleeper])
+      expect(await store.change('acceptCopy', 102, false)).toBe('live')
     const grant = await ledger.takeGrant(challenge.nonce, 0)
     expect(grant).toMatchObject({ accepted: {} })
     if (typeof grant === 'object') await grant.giveBack()
-    expect(await sleeper.store.change('acceptCopy', 102, true)).toBe(true)
+    expect(await sleeper.store.change('acceptCopy', 102, true)).toBe('accepted')
     expect(await ledger.takeGrant(challenge.nonce, 0)).toBe('used')
     for (const { store } of [first, sleeper]) await store.close()
   })

@@ -29,15 +29,29 @@ export function* isUnseen({ rows }: Pick<StepContext, 'rows'>, nonce: ChallengeN
   return (yield* first(sql`SELECT id FROM ready WHERE nonce = ${key(nonce)}`)) !== undefined
 }
 
-/** Unserved payments that are read at once: no statement takes long, however many there are. */
+/** Unserved payments of one transaction: none takes long, however many there are. */
 const unservedAtOnce = 500
 
 /**
  * Goes on with a copy. `head` is the newest block of the chain. Unless the operator said that it is one, the ledger itself must
- * say so: another daemon may have accepted it meanwhile, or this one, whose answer was lost. Tells whether it was accepted.
+ * say so: another daemon may have accepted it meanwhile, or this one, whose answer was lost. `begun`: the step must be asked for
+ * again.
  */
-function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<boolean> {
-  if (!isSaid && (yield* first(sql`SELECT state FROM ledger`))?.state !== 'copy') return false
+function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<'accepted' | 'begun' | 'live'> {
+  if (!isSaid && (yield* first(sql`SELECT state FROM ledger`))?.state !== 'copy') return 'live'
+  // A payer from before the copy may have been served behind it.
+  const unserved = yield sql`
+    SELECT id, nonce, record FROM payment WHERE stage = 'accepted' AND granted = 0 ORDER BY id LIMIT ${unservedAtOnce}`
+  // None of them is read again by itself: over a network nobody has the time.
+  context.rows.preload({ nonces: [], payers: [], payments: unserved, claims: [] })
+  for (const { nonce } of unserved) {
+    yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
+  }
+  if (unserved.length === unservedAtOnce) {
+    // Nobody is served before the end, whoever brings it about.
+    yield sql`UPDATE ledger SET state = 'copy'`
+    return 'begun'
+  }
   const newest = yield* first(sql`
     SELECT COALESCE(max(id), 0) AS payment, (SELECT COALESCE(max(seq), 0) FROM event) AS event FROM payment`)
   yield* context.record({
@@ -46,15 +60,6 @@ function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<bo
     setting: { payment: newest?.payment, event: newest?.event, block: head } satisfies Doubt,
   })
   yield* doubtAccounts(context)
-  // A payer from before the copy may have been served behind it.
-  for (;;) {
-    const unserved = yield sql`
-      SELECT nonce FROM payment WHERE stage = 'accepted' AND granted = 0 ORDER BY id LIMIT ${unservedAtOnce}`
-    for (const { nonce } of unserved) {
-      yield* context.record({ event: 'grant_used', challengeNonce: hexOf(nonce) as ChallengeNonce })
-    }
-    if (unserved.length < unservedAtOnce) break
-  }
   yield sql`DELETE FROM ready`
   yield sql`DELETE FROM followed`
   yield sql`INSERT INTO due_address (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
@@ -62,7 +67,7 @@ function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<bo
   // Rows that are remembered, also by other daemons, know of no doubt.
   yield sql`UPDATE ledger SET state = 'live', forgotten = forgotten + 1`
   context.rows.forgetAll()
-  return true
+  return 'accepted'
 }
 
 export const doubtSteps = { acceptCopy }
