@@ -1,8 +1,7 @@
 /** Pages and counts as looking at every payment gives them: what the store is compared with. */
 import type { Counts, Cursor, Page, PageQuery } from '../src/payment/books.js'
 import { phaseAt } from '../src/payment/lifecycle.js'
-import { amountOf } from '../src/payment/listing.js'
-import type { RecordedPayment } from '../src/payment/records.js'
+import { amountOf, type RecordedPayment } from '../src/payment/records.js'
 
 export function pageOf(payments: Iterable<RecordedPayment>, query: PageQuery, nowMs: number): Page {
   const {

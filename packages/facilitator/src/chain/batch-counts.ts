@@ -4,8 +4,7 @@ import type { JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 import { type Address, parseAddress, parseTxHash } from '@svc-zerc20/protocol'
 import type { Epoch } from '../payment/epochs/epoch.js'
 import type { BatchCount, BatchPorts, CountedBatch, ForeignCount } from '../payment/epochs/ports.js'
-import { readEvents } from './events.js'
-import { firstBlockAt } from './first-block.js'
+import { firstBlockAt, readEvents } from './past-events.js'
 import { askView, readDeepBlock, readView } from './verifier.js'
 
 export function createBatchCounts(deps: {

@@ -7,7 +7,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { limits } from '../config/limits.js'
 import type { Mintable, MintState, MintVerifier, ProvedRoot } from '../payment/finalize/ports.js'
 import type { AwaitingMint, Mint } from '../payment/records.js'
-import { readEvents } from './events.js'
+import { readEvents } from './past-events.js'
 
 type View = 'latestProvedIndex' | 'paused' | 'provedTransferRoots' | 'totalTeleported' | 'batchCount'
 

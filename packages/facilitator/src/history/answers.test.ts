@@ -12,7 +12,7 @@ import {
   units,
 } from '../../test/challenges.js'
 import { openTestStore, stores } from '../../test/store.js'
-import { amountOf, payerOf, timeOf } from '../payment/listing.js'
+import { amountOf, payerOf, timeOf } from '../payment/records.js'
 import { type HistoryPayment, mintsOf, phaseOf, toldFinalityAt } from './payment.js'
 import type { HistoryFilter, HistoryQuery } from './questions.js'
 

@@ -16,8 +16,15 @@ import {
 } from '@svc-zerc20/protocol'
 import type { ParticipantBinding, ParticipantRole } from '../config/secrets/history.js'
 import type { Sum } from '../payment/books.js'
-import { payerOf } from '../payment/listing.js'
-import type { Burn, Fee, Finalized, LateBurn, LateReason, Mint } from '../payment/records.js'
+import {
+  type Burn,
+  type Fee,
+  type Finalized,
+  type LateBurn,
+  type LateReason,
+  type Mint,
+  payerOf,
+} from '../payment/records.js'
 import {
   type HistoryPayment,
   type HistoryPhase,

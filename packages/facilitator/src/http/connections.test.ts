@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { drip, openSocket, type RawSocket } from '../../../../test/support/raw-socket.js'
 import { connectionBounds as bounds } from '../../test/connections.js'
 import { limits } from '../config/limits.js'
-import { refuseConnections } from './refuse-connections.js'
+import { refuseConnections } from './request-hooks.js'
 import { createServer } from './server.js'
 
 /** For a machine that is busy with other things; Node looks only every 30 s by itself. */

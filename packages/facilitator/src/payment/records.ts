@@ -249,3 +249,18 @@ export type Swept = {
   readonly amount: BaseUnits
   readonly last?: DoneSweep
 }
+
+/** Fields that a payment is listed by: for its participants, for the operator, and in the columns of the store. */
+type Listed = Pick<Payment, 'challenge' | 'accepted' | 'late'>
+
+/** When its money came, and before that when it was issued. */
+export const timeOf = ({ challenge, accepted, late }: Listed): UnixSeconds =>
+  accepted?.at ?? late?.at ?? challenge.issuedAt
+
+/** The value that came, and before that the one that was asked for. */
+export const amountOf = ({ challenge, accepted, late }: Listed): BaseUnits =>
+  accepted?.burn.value ?? late?.burn.value ?? challenge.amount
+
+/** The account whose tokens were burned. Undefined before a burn is known. */
+export const payerOf = ({ accepted, late }: Pick<Payment, 'accepted' | 'late'>): Address | undefined =>
+  accepted?.burn.from ?? late?.burn.from

@@ -1,7 +1,6 @@
 /** The change that an event makes to its payment. A plain function: at run time and in a replay it gives the same. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
-import { payerOf } from '../payment/listing.js'
-import type { Claim, Payment, Released } from '../payment/records.js'
+import { type Claim, type Payment, payerOf, type Released } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'
 
 /** Events that change one payment. */

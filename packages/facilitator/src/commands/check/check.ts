@@ -16,13 +16,11 @@ import { probeChain } from './chain.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
 import { probeHistory } from './history.js'
-import { probeIndexer } from './indexer.js'
 import { type JournalAccounts, probeJournal } from './journal.js'
-import { probeListen } from './listen.js'
 import { probeArtifacts } from './minting/artifacts.js'
 import { usualKeyFolders } from './minting/find-artifacts.js'
 import { probePool } from './minting/pool.js'
-import { probeStorage } from './storage.js'
+import { probeIndexer, probeListen, probeStorage } from './surroundings.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */

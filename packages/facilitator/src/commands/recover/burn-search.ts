@@ -10,7 +10,7 @@ import {
   type TxHash,
 } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
-import { readEvents } from '../../chain/events.js'
+import { readEvents } from '../../chain/past-events.js'
 import type { TransferLog } from '../../payment/ports.js'
 import type { Burn } from '../../payment/records.js'
 

@@ -13,7 +13,7 @@ import type { Fleet } from '../../store/adapters/fleet.js'
 import type { EngineFigures } from '../../store/engine/engine.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
 import type { ClockWatch } from '../health/clock-watch.js'
-import type { DiskSpace } from '../health/disk-space.js'
+import type { DiskSpace } from '../health/readiness.js'
 import type { Readiness } from '../public/health.js'
 import { viewFees } from './view.js'
 

@@ -18,7 +18,6 @@ import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Admission } from '../admission.js'
-import { hangUpOf } from '../hang-up.js'
 import type { LoadShedder } from '../overload.js'
 import { type Refusal, withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
@@ -35,7 +34,7 @@ import {
   seconds,
   txHash,
 } from '../schema-parts.js'
-import { useGrantOnceWritten } from './use-grant.js'
+import { hangUpOf, useGrantOnceWritten } from './caller-connection.js'
 
 // The bodies, named as in the OpenAPI document. Those that the wire protocol defines are read by the parsers of
 // `@svc-zerc20/protocol`, which also know the order of reasons; a test holds those and these together.

@@ -15,12 +15,17 @@ import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import type { Wait } from '../waits.js'
 import type { MintSchedule, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
-import { createProgress, type Progress } from './progress.js'
+import {
+  createProgress,
+  createTellWaiting,
+  type MintStep,
+  type Progress,
+  type Round,
+  type RoundEnd,
+} from './progress.js'
 import { createRecordMints, type RecordEnd, type RecordMints } from './record.js'
 import { createReorgedBurns } from './reorged-burns.js'
-import type { MintStep, Round, RoundEnd } from './round.js'
 import { createSendMints } from './send.js'
-import { createTellWaiting } from './tell-waiting.js'
 
 export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
 import { nonceOf } from '../../../test/challenges.js'
 import { pauseMs, startFinalizeLoop } from './loop.js'
-import type { MintStep, RoundEnd } from './round.js'
+import type { MintStep, RoundEnd } from './progress.js'
 
 const periodMs = 15_000
 const pace = { periodMs, backOffMaxMs: 10 * periodMs }

@@ -3,7 +3,7 @@ import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import { type Loop, startLoop } from '../loop.js'
 import type { Report } from '../report.js'
 import type { Finalize } from './finalize.js'
-import { count } from './round.js'
+import { count } from './progress.js'
 
 export function startFinalizeLoop(deps: {
   readonly finalize: Pick<Finalize, 'round' | 'confirm'>

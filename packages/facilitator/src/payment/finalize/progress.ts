@@ -1,13 +1,38 @@
 /**
- * How far each payment is on its way to a mint: which ones are due, why others wait, and which ones are
- * minted.
+ * How far each payment is on its way to a mint: the steps of a round, which payments are due, why others wait, and which
+ * ones are minted.
  */
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import { createWaits, type WaitReason, waitReasons } from '../waits.js'
-import type { MintSchedule } from './ports.js'
-import type { MintStep } from './round.js'
+import { createWaits, type WaitReason, type Waits, waitReasons } from '../waits.js'
+import type { MintSchedule, ProvedRoot } from './ports.js'
+
+/** The step that a round took for a payment, or why the payment waits. */
+export type MintStep =
+  | 'finalized'
+  /** The mint is in a block. */
+  | 'mined'
+  | 'failed'
+  /** The round was cut off. */
+  | 'interrupted'
+  | WaitReason
+
+/** The step of each payment that was due. */
+export type RoundEnd = ReadonlyMap<ChallengeNonce, MintStep>
+
+/** One round of finalization, and what it may still do. */
+export type Round = {
+  readonly signal: AbortSignal
+  /** The number of burns of this amount that wait under the root: any of them could explain a mint of it. */
+  readonly companyOf: (value: bigint) => number
+  mintsLeft: number
+  burnsLeft: number
+}
+
+/** How many payments of a round took one of these steps. */
+export const count = (end: RoundEnd, ...steps: readonly MintStep[]): number =>
+  [...end.values()].filter((step) => steps.includes(step)).length
 
 export type Progress = ReturnType<typeof createProgress>
 
@@ -63,3 +88,37 @@ export function createProgress(deps: {
 }
 
 const isWait = (step: MintStep): step is WaitReason => step in waitReasons
+
+/** Tells the operator that payments wait for the verifier: for a root that covers them, or for the end of a pause. */
+export function createTellWaiting(deps: {
+  readonly waits: Pick<Waits, 'summary'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly report: Report
+  /** How long burns wait for a root before the operator is told, and before the operator is told anything again. */
+  readonly rootPatienceMs: number
+}) {
+  const { waits, clock, report, rootPatienceMs } = deps
+  const toldAtMs = new Map<WaitReason, number>()
+
+  /** Tells once for all payments, and again while that lasts. */
+  function tell(wait: WaitReason, isSo: boolean, patienceMs: number, reason: string): void {
+    const { count: payments, sinceMs } = waits.summary(wait)
+    const now = clock.now()
+    if (!isSo || payments === 0 || now - sinceMs < patienceMs) {
+      toldAtMs.delete(wait)
+      return
+    }
+    if (now - (toldAtMs.get(wait) ?? Number.NEGATIVE_INFINITY) < rootPatienceMs) return
+    toldAtMs.set(wait, now)
+    const seconds = Math.floor((now - sinceMs) / 1000)
+    report({ event: 'finalize.waiting', reason, payments, seconds })
+  }
+
+  /** Called after each round. */
+  return ({ isPaused }: Pick<ProvedRoot, 'isPaused'>): void => {
+    tell('verifier_paused', isPaused, 0, 'the verifier is paused')
+    // A short wait is ordinary, because roots take their time.
+    const behind = 'no proved root covers the burns; does the indexer prove roots?'
+    tell('root_behind', true, rootPatienceMs, behind)
+  }
+}

@@ -6,8 +6,7 @@ import type { MintCall, Minter, MintOutcome } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
 import type { MintVerifier, ProvedRoot, ProveMint } from './ports.js'
-import type { Progress } from './progress.js'
-import type { Round } from './round.js'
+import type { Progress, Round } from './progress.js'
 
 /** `confirming`: it is sent, and its block has not come yet. `interrupted`: the round was cut off. */
 export type SendEnd = 'mined' | 'confirming' | 'interrupted' | 'failed'

@@ -2,7 +2,7 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import { type Address, type BaseUnits, parseTxHash, SvcError } from '@svc-zerc20/protocol'
-import { readEvents } from '../../chain/events.js'
+import { readEvents } from '../../chain/past-events.js'
 import type { SentTransfers } from '../../payment/sweep/ports.js'
 import { countTransactions } from '../relayer/tx-nonces.js'
 

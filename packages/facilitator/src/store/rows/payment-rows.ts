@@ -1,7 +1,13 @@
 /** Payments as rows: the record, and the columns that questions ask by. */
 import { type ChallengeNonce, SvcError } from '@svc-zerc20/protocol'
-import { amountOf, payerOf, timeOf } from '../../payment/listing.js'
-import type { AddressEpoch, Claim, Payment } from '../../payment/records.js'
+import {
+  type AddressEpoch,
+  amountOf,
+  type Claim,
+  type Payment,
+  payerOf,
+  timeOf,
+} from '../../payment/records.js'
 import { first, key, optionalKey, places, type Query, type Row, type Step, sql, type Value } from '../sql.js'
 import { decode, encode } from '../stored.js'
 import { unitsColumn } from '../units.js'

@@ -1,7 +1,7 @@
 /** Steps that are no turn of a payment's own: the ledger's binding, switches, disclosures, and the stock of addresses. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import { payerOf } from '../../payment/listing.js'
 import type { ReadyAddress } from '../../payment/ports.js'
+import { payerOf } from '../../payment/records.js'
 import type { AccountName, Binding, KnownAccount } from '../events.js'
 import { readSetting } from '../rows/rows.js'
 import { first, hexOf, key, type Step, sql } from '../sql.js'
