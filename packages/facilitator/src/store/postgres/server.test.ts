@@ -5,15 +5,7 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { startTcpSwitch } from '../../../../../test/support/tcp-switch.js'
 import { until } from '../../../../../test/support/until.js'
-import {
-  addressOf,
-  burnOf,
-  challengeOf,
-  hashOf,
-  permitPayloadOf,
-  readyOf,
-  selfTransferOf,
-} from '../../../test/challenges.js'
+import { addressOf, burnOf, challengeOf, hashOf, permitPayloadOf, readyOf } from '../../../test/challenges.js'
 import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
 import type { AccountName } from '../events.js'
