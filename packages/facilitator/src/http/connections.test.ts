@@ -50,7 +50,7 @@ async function listen(bounds: ConnectionBounds): Promise<void> {
   app.get('/waits', async () => waits.then(() => ({})))
   app.get('/large', async () => 'x'.repeat(8_000_000))
   app.post('/verify', async ({ body }) => body)
-  origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  origin = await app.listen({ host: '127.0.0.1', port: 0, backlog: limits.listenBacklog })
 }
 afterEach(async () => {
   letGo()
