@@ -9,7 +9,7 @@ import type { EventName, EventNamed, LedgerEvent } from './events.js'
 import { fold, type PaymentEvent } from './fold-payment.js'
 import { type Leaves, withFee, withLate, withMint, withMoved, withoutAccepted } from './leaves.js'
 import type { PaymentRow } from './rows/payment-rows.js'
-import type { Rows } from './rows/rows.js'
+import { doubtSetting, type Rows } from './rows/rows.js'
 import {
   addSigned,
   endCarried,
@@ -138,8 +138,17 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     yield sql`
       INSERT INTO setting (name, record) VALUES (${name}, ${encode({ setting })})
       ON CONFLICT (name) DO UPDATE SET record = excluded.record`
+    if (name === doubtSetting) yield* dropDoubted()
     return undefined
   },
+}
+
+/** Ready addresses of a copy may have been handed out behind it, and blocks that it followed may have been replaced. */
+function* dropDoubted(): Step<void> {
+  yield sql`DELETE FROM ready`
+  yield sql`DELETE FROM followed`
+  yield sql`INSERT INTO due_address (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
+    ON CONFLICT (pay_to) DO UPDATE SET due_at = 0`
 }
 
 /** Whether this version knows events of this name. */

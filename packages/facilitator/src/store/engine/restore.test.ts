@@ -98,6 +98,17 @@ describe('a backup that is restored', () => {
   })
 })
 
+it('a copy that was accepted has no ready address either when its database is made again from the journal', async () => {
+  const { path, store, close } = await backedUp()
+  const before = copied(path)
+  await store.change('acceptCopy', 50)
+  copyFileSync(path, before)
+  await close()
+  const again = await openTestStore({ path: before })
+  expect(await again.store.ask(readyAddresses())).toEqual([])
+  await again.close()
+})
+
 describe('files that are not the newest', () => {
   it('are noticed: an older journal, an older database behind a cut, both, and a missing one', async () => {
     const { path, store, ledger, close } = await backedUp()

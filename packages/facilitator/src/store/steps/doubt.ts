@@ -60,10 +60,6 @@ function* acceptCopy(context: StepContext, head: number, isSaid = true): Step<'a
     setting: { payment: newest?.payment, event: newest?.event, block: head } satisfies Doubt,
   })
   yield* doubtAccounts(context)
-  yield sql`DELETE FROM ready`
-  yield sql`DELETE FROM followed`
-  yield sql`INSERT INTO due_address (pay_to, due_at) SELECT DISTINCT pay_to, 0 FROM transfer WHERE true
-    ON CONFLICT (pay_to) DO UPDATE SET due_at = 0`
   // Rows that are remembered, also by other daemons, know of no doubt.
   yield sql`UPDATE ledger SET state = 'live', forgotten = forgotten + 1`
   context.rows.forgetAll()
