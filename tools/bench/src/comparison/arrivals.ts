@@ -3,6 +3,7 @@ import type { Child } from '../processes/child.js'
 import type { LoadResult } from '../processes/load.js'
 import { cpuMs } from '../processes/usage.js'
 import type { Contestant, ContestantName } from './contestants.js'
+import { measureDisk, type Times } from './disk.js'
 import { percentile } from './figures.js'
 import { untilIdle } from './measure.js'
 import { overloadTimes, type Plan } from './plan.js'
@@ -20,10 +21,10 @@ export type Arrivals = {
   readonly settleCpuMs: number
 }
 
-export type Challenges = {
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly inside: { readonly p50Ms: number; readonly p99Ms: number }
+export type Challenges = Times & {
+  readonly inside: Times
+  /** Of the journal's disk alone, right after them. */
+  readonly disk: Times
 }
 
 export type LimitFigures = {
@@ -90,8 +91,13 @@ export function createArrivals(deps: {
     return rows
   }
 
-  async function measureChallenges({ url, pid, challengeTimes }: Contestant): Promise<Challenges> {
-    if (!challengeTimes) throw new Error('only we make challenges')
+  async function measureChallenges({
+    url,
+    pid,
+    challengeTimes,
+    journalFolder,
+  }: Contestant): Promise<Challenges> {
+    if (!challengeTimes || !journalFolder) throw new Error('only we make challenges')
     // By then the pool of addresses is full.
     await untilIdle(pid)
     const bodies = Array.from({ length: plan.challenges }, () => JSON.stringify({ amount: '1000' }))
@@ -103,6 +109,7 @@ export function createArrivals(deps: {
       p50Ms: percentile(latenciesMs, 0.5),
       p99Ms: percentile(latenciesMs, 0.99),
       inside: { p50Ms: quantileMs(counts, 0.5), p99Ms: quantileMs(counts, 0.99) },
+      disk: measureDisk(journalFolder, plan.challenges),
     }
   }
 
@@ -139,12 +146,13 @@ export function renderArrivals({ arrivals, overload, challenges }: LimitFigures)
     const reasons = Object.entries(row.failures).map(([reason, count]) => `${count} ${reason}`)
     return `${line(row.name, [`${row.offeredPerSecond}`, ...figures, `${failed(row)}`, ...cpu])}  ${reasons.join(', ')}`
   })
-  const { inside, p50Ms, p99Ms } = challenges
+  const { inside, disk } = challenges
+  const words = ({ p50Ms, p99Ms }: Times) => `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
   return [
     'payments at a steady rate; CPU is that of the facilitator alone, in ms a payment',
     line('', columns),
     ...rows,
-    `POST /challenge, one at a time: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms at the caller; ` +
-      `p50 ${inside.p50Ms.toFixed(1)} ms, p99 ${inside.p99Ms.toFixed(1)} ms inside the server`,
+    `POST /challenge, one at a time: ${words(challenges)} at the caller; ${words(inside)} inside the server`,
+    `the disk alone, an append and its sync beside the journal: ${words(disk)}`,
   ].join('\n')
 }

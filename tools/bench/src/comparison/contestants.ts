@@ -27,6 +27,7 @@ export type Contestant = {
   readonly makePayments: MakePayments
   /** Present for a contestant with a journal. */
   readonly journal?: () => Promise<JournalCounts>
+  readonly journalFolder?: string
   /** Present for a contestant that makes challenges. */
   readonly challengeTimes?: () => Promise<ReadonlyMap<number, number>>
 }
@@ -36,11 +37,11 @@ export type Closer = () => Promise<void>
 const shopScript = fileURLToPath(new URL('../../../../examples/dist/shop.js', import.meta.url))
 
 /**
- * Addresses without proof of work, and a pool that is refilled at leisure while challenges are measured. Both belong to
- * background work, which must not run during a measurement.
+ * Addresses without proof of work, and a pool that stays above its low-water mark while challenges are measured. Both belong
+ * to background work, which must not run during a measurement.
  */
 const ourConfig = {
-  zerc20: { pool_size: 600 },
+  zerc20: { pool_size: 1200 },
   settlement: { challenge_ttl_seconds: 3600 },
   daemon: { max_open_challenges: 100_000 },
 }
@@ -74,6 +75,7 @@ export async function startContestants(options: {
     relayer: developmentRoles.relayer.address,
     token: deployment.token,
     journal: () => readJournalCounts(network.facilitatorUrl, network.adminToken),
+    journalFolder: network.directory,
     challengeTimes: () => readChallengeTimes(network.facilitatorUrl, network.adminToken),
     makePayments: createPermitPayments({
       facilitatorUrl: network.facilitatorUrl,

@@ -44,7 +44,7 @@ export const fullPlan: Plan = {
   duplicateTrials: 3,
   purchases: 20,
   warmUpPayments: 64,
-  arrivals: { perSecond: [50, 150, 250, 350], seconds: 8, overloadSeconds: 5, challenges: 256 },
+  arrivals: { perSecond: [50, 150, 250, 350], seconds: 8, overloadSeconds: 5, challenges: 512 },
   settleSaturates: true,
 }
 
@@ -61,7 +61,7 @@ export const quickPlan: Plan = {
   duplicateTrials: 1,
   purchases: 6,
   warmUpPayments: 32,
-  arrivals: { perSecond: [50], seconds: 4, overloadSeconds: 0, challenges: 64 },
+  arrivals: { perSecond: [50], seconds: 4, overloadSeconds: 0, challenges: 512 },
   settleSaturates: false,
 }
 
