@@ -113,7 +113,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
     Object.values(contestants),
     createMeasure({ chain, chainPid: chainProcess.pid, load }),
   )
-  const measureArrivals = createArrivals({ load, blockMs, plan: plan.arrivals, say })
+  const measureArrivals = createArrivals({ load, chain, blockMs, plan: plan.arrivals, say })
   const limits = await measureArrivals(contestants.ours, contestants.tuned)
   say(`${plan.purchases} purchases each, by command`)
   const purchases = await measurePurchases(buyers.svcPay, buyers.official, plan.purchases)

@@ -1,4 +1,5 @@
 /** Payments that arrive at a steady rate, whatever became of those before them; and the time of a new challenge. */
+import type { ChainView } from '../inputs/chain-view.js'
 import type { Child } from '../processes/child.js'
 import type { LoadResult } from '../processes/load.js'
 import { cpuMs } from '../processes/usage.js'
@@ -16,6 +17,8 @@ export type Arrivals = {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly failures: Readonly<Record<string, number>>
+  /** Accepted, says the answer, and no transfer on the chain. */
+  readonly lost: number
   /** Processor time of the facilitator alone for each payment: its verify, 16 at once, and then its settle. */
   readonly verifyCpuMs: number
   readonly settleCpuMs: number
@@ -45,14 +48,15 @@ const verifiesAtOnce = 16
 
 export function createArrivals(deps: {
   readonly load: Child<object>
+  readonly chain: ChainView
   readonly blockMs: number
   readonly plan: Plan['arrivals']
   readonly say: (line: string) => void
 }) {
-  const { load, plan, say } = deps
+  const { load, chain, plan, say } = deps
 
   async function measure(
-    { name, url, pid, makePayments }: Contestant,
+    { name, url, pid, token, makePayments }: Contestant,
     perSecond: number,
     seconds: number,
   ): Promise<Arrivals> {
@@ -60,11 +64,14 @@ export function createArrivals(deps: {
     const bodies = (await makePayments(Math.round(perSecond * seconds))).map(({ body }) => body)
     await untilIdle(pid)
     const cpu = () => cpuMs(pid) ?? Number.NaN
+    const fromBlock = (await chain.read.getBlockNumber()) + 1n
     const before = cpu()
     await load.ask<LoadResult>({ url: `${url}/verify`, bodies, concurrency: verifiesAtOnce })
     const verified = cpu()
     const result = await load.ask<LoadResult>({ url: `${url}/settle`, bodies, perSecond })
     const { latenciesMs, answeredMs, failures, succeeded } = result
+    const settled = cpu()
+    const moved = new Set((await chain.transfers(token, fromBlock)).map((payer) => payer.toLowerCase()))
     // Answers come with blocks, so the last ones stand for a whole block's time.
     const spanMs = Math.max(...answeredMs) - Math.min(...answeredMs) + deps.blockMs
     return {
@@ -75,8 +82,9 @@ export function createArrivals(deps: {
       p50Ms: percentile(latenciesMs, 0.5),
       p99Ms: percentile(latenciesMs, 0.99),
       failures,
+      lost: succeeded - result.payers.filter((payer) => moved.has(payer.toLowerCase())).length,
       verifyCpuMs: (verified - before) / bodies.length,
-      settleCpuMs: (cpu() - verified) / bodies.length,
+      settleCpuMs: (settled - verified) / bodies.length,
     }
   }
 

@@ -108,8 +108,8 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
       const fromBlock = await chain.read.getBlockNumber()
       const bodies = Array.from({ length: duplicates }, () => payment.body)
       const { succeeded, reverted } = await measured(contestant, 'settle', bodies, duplicates)
-      const transfers = await chain.transfersOf(contestant.token, payment.payer, fromBlock + 1n)
-      return { successes: succeeded, transfers, reverted }
+      const transfers = await chain.transfers(contestant.token, fromBlock + 1n, payment.payer)
+      return { successes: succeeded, transfers: transfers.length, reverted }
     },
   }
 }

@@ -119,9 +119,9 @@ function overloadTarget(overload: Arrivals, ours: readonly Arrivals[]): Target {
   const broken = failed({ failures: others })
   const { acceptedShare, p99Ms } = wanted.overload
   return {
-    name: `${overloadTimes} times that much: accepted ≥ ${acceptedShare} of the best, p99 < ${p99Ms / 1000} s, all others told to come back`,
-    reached: `${share.toFixed(2)}, p99 ${(overload.p99Ms / 1000).toFixed(1)} s, ${overloaded} told, ${broken} failed otherwise`,
-    met: share >= acceptedShare && overload.p99Ms < p99Ms && broken === 0,
+    name: `${overloadTimes} times that much: accepted ≥ ${acceptedShare} of the best, p99 < ${p99Ms / 1000} s, none of them lost, all others told to come back`,
+    reached: `${share.toFixed(2)}, p99 ${(overload.p99Ms / 1000).toFixed(1)} s, ${overloaded} told, ${broken} failed otherwise, ${overload.lost} lost`,
+    met: share >= acceptedShare && overload.p99Ms < p99Ms && broken === 0 && overload.lost === 0,
   }
 }
 

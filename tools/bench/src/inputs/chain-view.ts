@@ -1,4 +1,5 @@
 /** The benchmark's reads of the chain, outside the timed parts. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainStats } from '@svc-zerc20/devnet'
 import { type Address, createPublicClient, http, type PublicClient, parseAbiItem, type Transport } from 'viem'
 
@@ -6,29 +7,43 @@ export type ChainView = {
   readonly read: PublicClient<Transport>
   /** Calls and round trips of the node over HTTP so far. */
   stats(): Promise<{ calls: number; roundTrips: number }>
+  /** Resolves when a block came, at most 10 ms ago. */
+  nextBlock(): Promise<void>
   /** Waits until the account has no unmined transactions, or until a limit, because a stuck queue never empties. */
   drain(account: Address): Promise<void>
   /** Gas costs of an account's transactions in these blocks. */
   spent(account: Address, fromBlock: bigint, toBlock: bigint): Promise<Spent>
-  /** How often a payer's tokens moved since a block. */
-  transfersOf(token: Address, payer: Address, fromBlock: bigint): Promise<number>
+  /** From whom tokens moved since a block, once for each time; of one payer if it is named. */
+  transfers(token: Address, fromBlock: bigint, payer?: Address): Promise<Address[]>
 }
 
 export type Spent = { readonly transactions: number; readonly reverted: number; readonly gas: bigint }
 
-const limits = { drainPollsMax: 100, drainPauseMs: 100, callsTogetherMax: 500 } as const
+/** `timeoutMs`: of a reference that is given too much, hundreds of requests ask the node on after the load is over. */
+const limits = {
+  drainPollsMax: 100,
+  drainPauseMs: 100,
+  blockPauseMs: 10,
+  callsTogetherMax: 500,
+  timeoutMs: 120_000,
+} as const
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
 export function createChainView(rpcUrl: string): ChainView {
   const read: PublicClient<Transport> = createPublicClient({
-    transport: http(rpcUrl, { batch: { batchSize: limits.callsTogetherMax } }),
+    transport: http(rpcUrl, { batch: { batchSize: limits.callsTogetherMax }, timeout: limits.timeoutMs }),
     cacheTime: 0,
   })
 
   async function stats(): Promise<{ calls: number; roundTrips: number }> {
     const { calls, httpRequests } = (await read.transport.request({ method: 'dev_stats' })) as ChainStats
     return { calls: Object.values(calls).reduce((sum, count) => sum + count, 0), roundTrips: httpRequests }
+  }
+
+  async function nextBlock(): Promise<void> {
+    const before = await read.getBlockNumber()
+    while ((await read.getBlockNumber()) === before) await sleep(limits.blockPauseMs)
   }
 
   async function drain(account: Address): Promise<void> {
@@ -38,7 +53,7 @@ export function createChainView(rpcUrl: string): ChainView {
         read.getTransactionCount({ address: account, blockTag: 'latest' }),
       ])
       if (pending === latest) return
-      await new Promise((resolve) => setTimeout(resolve, limits.drainPauseMs))
+      await sleep(limits.drainPauseMs)
     }
   }
 
@@ -58,16 +73,17 @@ export function createChainView(rpcUrl: string): ChainView {
     }
   }
 
-  async function transfersOf(token: Address, payer: Address, fromBlock: bigint): Promise<number> {
+  async function transfers(token: Address, fromBlock: bigint, payer?: Address): Promise<Address[]> {
     const logs = await read.getLogs({
       address: token,
       event: transferEvent,
-      args: { from: payer },
+      ...(payer && { args: { from: payer } }),
       fromBlock,
       toBlock: 'latest',
+      strict: true,
     })
-    return logs.length
+    return logs.map(({ args }) => args.from)
   }
 
-  return { read, stats, drain, spent, transfersOf }
+  return { read, stats, nextBlock, drain, spent, transfers }
 }

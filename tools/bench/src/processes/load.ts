@@ -18,6 +18,8 @@ export type LoadResult = {
   /** Times of those that succeeded, and when each of them was answered, since the first request. */
   readonly latenciesMs: readonly number[]
   readonly answeredMs: readonly number[]
+  /** Who paid, as the successful answers to settles say. */
+  readonly payers: readonly string[]
   /** Number of failed answers by reason. */
   readonly failures: Readonly<Record<string, number>>
 }
@@ -28,6 +30,7 @@ const requestMsMax = 30_000
 type Answer = {
   retryAfterMs?: number
   isValid?: boolean
+  payer?: string
   payTo?: string
   success?: boolean
   invalidReason?: string
@@ -42,6 +45,7 @@ async function run(load: Load): Promise<LoadResult> {
   const agent = new http.Agent({ keepAlive: true, ...(!isOpen && { maxSockets: load.concurrency }) })
   const latenciesMs: number[] = []
   const answeredMs: number[] = []
+  const payers: string[] = []
   const failures: Record<string, number> = {}
   let startedAt = 0
 
@@ -54,6 +58,7 @@ async function run(load: Load): Promise<LoadResult> {
     if (answer.isValid || answer.success || answer.payTo !== undefined) {
       latenciesMs.push(now - sentAt)
       answeredMs.push(now - startedAt)
+      if (answer.success && answer.payer) payers.push(answer.payer)
       return
     }
     const reason =
@@ -67,7 +72,7 @@ async function run(load: Load): Promise<LoadResult> {
   else await takeTurns(bodies, load.concurrency, send)
   const seconds = (performance.now() - startedAt) / 1000
   agent.destroy()
-  return { seconds, succeeded: latenciesMs.length, latenciesMs, answeredMs, failures }
+  return { seconds, succeeded: latenciesMs.length, latenciesMs, answeredMs, payers, failures }
 }
 
 async function takeTurns(
