@@ -50,14 +50,18 @@ async function runPlan(plan: Plan, contestants: readonly Contestant[], measure: 
     say(`warming up ${contestant.name}`)
     await measure.cell(contestant, 'verify', plan.warmUpPayments, plan.warmUpPayments)
     await measure.cell(contestant, 'settle', plan.warmUpPayments, plan.warmUpPayments)
+    await measure.settlesAlone(contestant, plan.warmUpAlone)
   }
   for (let round = 1; round <= plan.rounds; round++) {
     for (const step of ['verify', 'settle'] as const) {
       for (const { concurrency, payments } of plan[step]) {
         say(`round ${round} of ${plan.rounds}: ${step}, ${payments} payments each, ${concurrency} at a time`)
         for (const contestant of inTurn(contestants, turn++)) {
-          const cell = await measure.cell(contestant, step, payments, concurrency)
-          records[contestant.name].cells.push(cell)
+          const isAlone = step === 'settle' && concurrency === 1
+          const cells = isAlone
+            ? await measure.settlesAlone(contestant, payments)
+            : [await measure.cell(contestant, step, payments, concurrency)]
+          records[contestant.name].cells.push(...cells)
         }
       }
     }
@@ -111,7 +115,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
   const records = await runPlan(
     plan,
     Object.values(contestants),
-    createMeasure({ chain, chainPid: chainProcess.pid, load }),
+    createMeasure({ chain, chainPid: chainProcess.pid, blockMs, load }),
   )
   const measureArrivals = createArrivals({ load, chain, blockMs, plan: plan.arrivals, say })
   const limits = await measureArrivals(contestants.ours, contestants.tuned)
@@ -124,7 +128,7 @@ async function bench(plan: Plan, mode: string, closers: Closer[]): Promise<void>
   }
   const ratios = ratiosOf(figures.ours, figures.tuned)
   const targets = [
-    ...targetsOf(figures.ours, ratios, plan),
+    ...targetsOf(figures.ours, figures.tuned, plan),
     ...limitTargets(limits),
     buyingTarget(buyingRatio(purchases)),
   ]

@@ -1,4 +1,5 @@
 /** Measures one cell: a number of payments of one contestant at one concurrency, with their costs. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainView } from '../inputs/chain-view.js'
 import type { Child } from '../processes/child.js'
 import type { Load, LoadResult } from '../processes/load.js'
@@ -40,12 +41,17 @@ const limits = { idlePollMs: 200, idleShare: 0.05, idlePollsMax: 25 } as const
 export async function untilIdle(pid: number): Promise<void> {
   for (let polls = 0; polls < limits.idlePollsMax; polls++) {
     const used = stopwatch(pid)
-    await new Promise((resolve) => setTimeout(resolve, limits.idlePollMs))
+    await sleep(limits.idlePollMs)
     if ((used() ?? 0) <= limits.idlePollMs * limits.idleShare) return
   }
 }
 
-export function createMeasure(deps: { chain: ChainView; chainPid: number; load: Child<object> }) {
+export function createMeasure(deps: {
+  chain: ChainView
+  chainPid: number
+  blockMs: number
+  load: Child<object>
+}) {
   const { chain } = deps
 
   async function measured(
@@ -53,10 +59,15 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
     step: Step,
     bodies: readonly string[],
     concurrency: number,
+    afterBlockMs?: number,
   ): Promise<Cell> {
     await untilIdle(contestant.pid)
     // Read before the chain's figures, because reading the journal's counts asks the chain too.
     const journalBefore = await contestant.journal?.()
+    if (afterBlockMs !== undefined) {
+      await chain.nextBlock()
+      await sleep(afterBlockMs)
+    }
     const firstBlock = (await chain.read.getBlockNumber()) + 1n
     const facilitatorCpu = stopwatch(contestant.pid)
     const nodeCpu = stopwatch(deps.chainPid)
@@ -99,6 +110,20 @@ export function createMeasure(deps: { chain: ChainView; chainPid: number; load: 
         made.map(({ body }) => body),
         concurrency,
       )
+    },
+
+    /**
+     * One settle after the other, each on a quiet system. They come at the same moments between two blocks for everybody,
+     * because that decides how long they wait. The rate counts from the block before, as if one came with every block.
+     */
+    async settlesAlone(contestant: Contestant, count: number): Promise<Cell[]> {
+      const cells: Cell[] = []
+      for (const [index, { body }] of (await contestant.makePayments(count)).entries()) {
+        const afterBlockMs = (deps.blockMs * (index + 0.5)) / (count + 1)
+        const cell = await measured(contestant, 'settle', [body], 1, afterBlockMs)
+        cells.push({ ...cell, seconds: cell.seconds + afterBlockMs / 1000 })
+      }
+      return cells
     },
 
     /** One payment, presented sixteen times at once. */

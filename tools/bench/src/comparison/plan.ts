@@ -7,6 +7,8 @@ export type Plan = {
   /** Purchases by command, of each buyer. */
   readonly purchases: number
   readonly warmUpPayments: number
+  /** Settles one at a time at the end of the warm-up: from a few blocks our daemon learns their pace. */
+  readonly warmUpAlone: number
   /** Payments at steady rates, ascending; then too many, and challenges alone. */
   readonly arrivals: {
     readonly perSecond: readonly number[]
@@ -34,7 +36,7 @@ export const fullPlan: Plan = {
   rounds: 2,
   verify: verifyCells(128, 512),
   settle: [
-    { concurrency: 1, payments: 3 },
+    { concurrency: 1, payments: 5 },
     { concurrency: 8, payments: 24 },
     { concurrency: 32, payments: 96 },
     { concurrency: 128, payments: 256 },
@@ -44,6 +46,7 @@ export const fullPlan: Plan = {
   duplicateTrials: 3,
   purchases: 20,
   warmUpPayments: 64,
+  warmUpAlone: 4,
   arrivals: { perSecond: [50, 150, 250, 350], seconds: 8, overloadSeconds: 5, challenges: 512 },
   settleSaturates: true,
 }
@@ -53,7 +56,7 @@ export const quickPlan: Plan = {
   rounds: 1,
   verify: verifyCells(24, 64),
   settle: [
-    { concurrency: 1, payments: 2 },
+    { concurrency: 1, payments: 5 },
     { concurrency: 8, payments: 8 },
     { concurrency: 32, payments: 32 },
     { concurrency: 128, payments: 128 },
@@ -61,6 +64,7 @@ export const quickPlan: Plan = {
   duplicateTrials: 1,
   purchases: 6,
   warmUpPayments: 32,
+  warmUpAlone: 4,
   arrivals: { perSecond: [50], seconds: 4, overloadSeconds: 0, challenges: 512 },
   settleSaturates: false,
 }

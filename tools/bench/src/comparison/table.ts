@@ -58,6 +58,7 @@ export function rowsOf(all: AllFigures): Row[] {
       ({ verify }) => cpuMsEach(saturation(verify)),
       2,
     ),
+    number('settle p50, one at a time (ms)', ({ settle }) => cellAt(settle, 1)?.p50Ms, 0),
     number('settle accepted, saturation (1/s)', ({ settle }) => saturation(settle).perSecond),
     text('  reached at concurrency', ({ settle }) => `${saturation(settle).concurrency}`),
     ...settleConcurrencies.map((concurrency) =>
