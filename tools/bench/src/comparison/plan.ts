@@ -40,7 +40,6 @@ export const fullPlan: Plan = {
     { concurrency: 8, payments: 24 },
     { concurrency: 32, payments: 96 },
     { concurrency: 128, payments: 256 },
-    { concurrency: 256, payments: 768 },
     { concurrency: 512, payments: 1536 },
   ],
   duplicateTrials: 3,
