@@ -6,7 +6,10 @@ type Network = {
   readonly adminToken: string
 }
 type Payment = { readonly name: string; readonly nonce: string }
-type Turn = { readonly at: number; readonly event: string }
+type Told = {
+  readonly payment: { readonly waiting?: { readonly reason: string } }
+  readonly timeline: readonly { readonly event: string }[]
+}
 type IndexerStatus = {
   readonly tree_synced_index: number | null
   readonly onchain_reserved_index: number | null
@@ -19,11 +22,10 @@ const lookMs = 300
 const stillMs = 5_000
 
 const words: Readonly<Record<string, string>> = {
-  'mint.proving': 'computing its mint proof',
-  'mint.proved': 'proof done, sending the mint',
-  'mint.mined': 'mint mined, the verifier contract checked the proof',
-  'mint.failed': 'the mint did not come about; it is tried again',
-  'payment.finalized': 'finalized',
+  proving: 'computing its mint proof',
+  unavailable: 'the mint did not come about; it is tried again',
+  mint_signed: 'proof done, sending the mint',
+  payment_finalized: 'finalized: the verifier contract checked the proof',
 }
 
 /** True when all payments were finalized in time. */
@@ -71,25 +73,27 @@ function rootNews({ indexerUrl }: Network, tell: (text: string) => void): () => 
   }
 }
 
-/** Prints a payment's new timeline entries. Returns whether the last entry was printed. */
+/** Prints what a payment waits for, and its new turns. Returns whether the last turn was printed. */
 function turnNews(
   { facilitatorUrl, adminToken }: Network,
   { name, nonce }: Payment,
   tell: (text: string) => void,
 ): () => Promise<boolean> {
   let told = 0
+  let awaited: string | undefined
   let isFinalized = false
   return async () => {
     const response = await fetch(`${facilitatorUrl}/admin/payments/${nonce}`, {
       headers: { authorization: `Bearer ${adminToken}` },
     })
-    const { timeline } = (await response.json()) as { timeline: Turn[] }
-    for (const { event } of timeline.slice(told)) {
-      const text = words[event]
-      if (text) tell(`${name}: ${text}`)
-      isFinalized ||= event === 'payment.finalized'
-    }
+    const { payment, timeline } = (await response.json()) as Told
+    const news = timeline.slice(told).map(({ event }) => event)
+    const reason = payment.waiting?.reason
+    if (reason && reason !== awaited) news.push(reason)
+    for (const each of news) if (words[each]) tell(`${name}: ${words[each]}`)
     told = timeline.length
+    awaited = reason
+    isFinalized ||= news.includes('payment_finalized')
     return isFinalized
   }
 }

@@ -113,8 +113,12 @@ describe('svc-devnet', () => {
     expect(stdout).toMatch(/Self-transfer: buying \/dear[\s\S]*accepted: burned in 0x/)
     expect(stdout).toMatch(/the payer paid 0\.25 zUSD and 0\.\d+ ETH of gas/)
     expect(stdout).toMatch(/root over \d+ transfers proved on chain/)
-    expect(stdout).toMatch(/the permit payment: computing its mint proof[\s\S]*the permit payment: finalized/)
-    expect(stdout).toMatch(/the self-transfer: computing its mint proof[\s\S]*the self-transfer: finalized/)
+    expect(stdout).toMatch(
+      /the permit payment: proof done, sending the mint[\s\S]*the permit payment: finalized/,
+    )
+    expect(stdout).toMatch(
+      /the self-transfer: proof done, sending the mint[\s\S]*the self-transfer: finalized/,
+    )
     expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
     expect(stdout).toMatch(/Private\? Not these two/)
   })

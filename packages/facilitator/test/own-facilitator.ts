@@ -9,7 +9,7 @@ import { until } from '../../../test/support/until.js'
 import { parseConfig } from '../dist/config/config.js'
 import { readSecrets } from '../dist/config/secrets/secrets.js'
 import { startFacilitator } from '../dist/start/start.js'
-import type { WrittenEvent } from '../dist/telemetry/events.js'
+import type { LogEvent } from '../dist/telemetry/events.js'
 import type { TestNetwork } from './network.js'
 import type { ChallengeOffer } from './payment.js'
 
@@ -40,7 +40,7 @@ export async function startOwnFacilitator(
     ...options.env,
   })
   const clock = options.clock ?? movableClock()
-  const events: WrittenEvent[] = []
+  const events: LogEvent[] = []
   const { url, close } = await startFacilitator({
     config,
     secrets,
@@ -72,6 +72,6 @@ export async function startOwnFacilitator(
         const answer = await post('/challenge', { amount })
         return answer.reason !== 'address_pool_empty' && (answer as unknown as ChallengeOffer)
       }),
-    reported: (event: WrittenEvent['event']) => events.filter((told) => told.event === event),
+    reported: (event: LogEvent['event']) => events.filter((told) => told.event === event),
   }
 }

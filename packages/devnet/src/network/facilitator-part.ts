@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StartOptions, WrittenEvent } from '@svc-zerc20/facilitator'
+import type { LogEvent, StartOptions } from '@svc-zerc20/facilitator'
 import { developmentRoles } from '../node/accounts.js'
 import type { Daemons } from './child.js'
 import { type ConfigTables, facilitatorConfig, renderConfig, withOverrides } from './facilitator-config.js'
@@ -17,7 +17,7 @@ export type FacilitatorPart = {
   readonly configFile: string
   readonly adminToken: string
   /** Events of the in-process facilitator, in order. */
-  readonly events: readonly WrittenEvent[]
+  readonly events: readonly LogEvent[]
   /** The daemons behind the URL, when there are two. */
   readonly facilitators?: readonly FacilitatorProcess[]
 }
@@ -60,7 +60,7 @@ export async function startFacilitatorPart(options: {
     ...(options.deciderToken !== undefined && { SVC_DECIDER_TOKEN: options.deciderToken }),
     ...options.environment,
   }
-  const events: WrittenEvent[] = []
+  const events: LogEvent[] = []
   const told = { configFile, adminToken, events }
   if (inProcess) {
     const facilitator = await startFacilitatorHere(configText, env, heardBy(events, inProcess))
@@ -91,8 +91,8 @@ export async function startFacilitatorPart(options: {
   return { ...told, facilitatorUrl: door.url, facilitators }
 }
 
-const heardBy = (events: WrittenEvent[], { clock, random, log }: InProcess) => ({
-  log(event: WrittenEvent) {
+const heardBy = (events: LogEvent[], { clock, random, log }: InProcess) => ({
+  log(event: LogEvent) {
     events.push(event)
     log?.(event)
   },

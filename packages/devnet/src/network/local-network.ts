@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
-import type { WrittenEvent } from '@svc-zerc20/facilitator'
+import type { LogEvent } from '@svc-zerc20/facilitator'
 import { type Artifacts, readArtifacts } from '@svc-zerc20/zk'
 import type { Address } from 'viem'
 import { deployContracts } from '../deploy/deploy.js'
@@ -98,7 +98,7 @@ export type LocalNetwork = {
   /** Folder for what the payer of a shell remembers. */
   readonly payerState: string
   /** Events of the in-process facilitator, in order. */
-  readonly events: readonly WrittenEvent[]
+  readonly events: readonly LogEvent[]
   /** Process ids of the daemons. Those of two facilitators are in `facilitators`. */
   readonly pids: Readonly<Partial<Record<'facilitator' | 'indexer' | 'decider' | 'shop', number>>>
   /** Resolves when a daemon ends by itself, with its name and how. */

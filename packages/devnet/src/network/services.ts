@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import {
-  type LogWriter,
+  type Log,
   parseConfig,
   readSecrets,
   type StartOptions,
@@ -75,7 +75,7 @@ export function startDecider(options: {
 export async function startFacilitatorHere(
   configText: string,
   env: FacilitatorEnv,
-  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: LogWriter },
+  options: Partial<Pick<StartOptions, 'clock' | 'random'>> & { log: Log },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const config = parseConfig(configText)
   const { secrets } = readSecrets(config, env)

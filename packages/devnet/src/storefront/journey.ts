@@ -23,6 +23,7 @@ type Told = {
     readonly acceptedAt?: number
     readonly mint?: { readonly transaction?: string; readonly value: string }
     readonly finalizedAt?: number
+    readonly waiting?: { readonly reason: string; readonly since?: number }
   }
   readonly timeline: readonly { readonly at: number; readonly event: string; readonly txHash?: string }[]
 }
@@ -57,24 +58,25 @@ async function provedTransfers({ indexerUrl }: JourneySources): Promise<number |
 }
 
 function toJourney({ payment, timeline }: Told, transfers: number | undefined): Journey {
-  const { burn, mint, issuedAt, acceptedAt, finalizedAt, amount, payTo } = payment
-  const turn = (event: string) => timeline.findLast((each) => each.event === event)
-  const proving = turn('mint.proving')
+  const { burn, mint, issuedAt, acceptedAt, finalizedAt, amount, payTo, waiting } = payment
+  const proving = waiting?.reason === 'proving' ? waiting : undefined
+  const signed = timeline.findLast(({ event }) => event === 'mint_signed')
   const isProved = burn !== undefined && transfers !== undefined && transfers > Number(burn.leafIndex)
-  const mintTransaction = mint?.transaction ?? turn('mint.mined')?.txHash
+  const mintTransaction = mint?.transaction ?? signed?.txHash
   const reached: [StepName, boolean, Omit<Step, 'state'>][] = [
     ['offer', payment.claimed, at(issuedAt)],
     ['burn', burn !== undefined, { ...at(acceptedAt), ...(burn && { transaction: burn.transaction }) }],
     // The facilitator begins a proof as soon as it knows a root.
-    ['root', isProved || proving !== undefined, at(proving?.at)],
-    ['proof', turn('mint.proved') !== undefined, at(turn('mint.proved')?.at)],
+    ['root', isProved || proving !== undefined, at(proving?.since)],
+    // A mint is signed as soon as its proof is made.
+    ['proof', signed !== undefined, at(signed?.at)],
     [
       'mint',
       finalizedAt !== undefined,
       { ...at(finalizedAt), ...(mintTransaction && { transaction: mintTransaction }) },
     ],
   ]
-  // What comes later happened only because of what comes before, also where a daemon that was restarted has forgotten it.
+  // A later step happened only because of those before it, also where nothing tells of them: no turn names a batch's proof.
   const done = reached.findLastIndex(([, isDone]) => isDone) + 1
   const goesOn = transfers !== undefined || done < 2
   const steps = reached.map(([name, , facts], index): [StepName, Step] => [

@@ -8,7 +8,7 @@ import { describe, exitCodeOf, type Finding, format, isFailure } from '../config
 import { limits } from '../config/limits.js'
 import { printConfig } from '../config/print.js'
 import type { Facilitator } from '../start/start.js'
-import type { LogEvent, LogWriter } from '../telemetry/events.js'
+import type { Log, LogEvent } from '../telemetry/events.js'
 import { createSummedLog, type SummedLog } from '../telemetry/summed.js'
 import { type CheckReport, check } from './check/check.js'
 import {
@@ -120,12 +120,7 @@ async function start(
 }
 
 /** Ends the process when the check finds a failure. */
-export async function checked(
-  file: string,
-  command: 'start' | 'recover',
-  { env, output }: Shell,
-  log?: LogWriter,
-) {
+export async function checked(file: string, command: 'start' | 'recover', { env, output }: Shell, log?: Log) {
   const { findings, ready } = await check({ file, env, clock: systemClock, command })
   const failures = findings.filter(isFailure)
   const fatal = failures.filter(({ start: verdict }) => verdict !== 'anyway')
@@ -166,7 +161,7 @@ function complain(findings: readonly Finding[]): void {
 async function stop(
   facilitator: Facilitator,
   graceMs: number,
-  log: LogWriter,
+  log: Log,
   output: Shell['output'],
 ): Promise<void> {
   const patienceMs = graceMs + limits.closeWaitMs

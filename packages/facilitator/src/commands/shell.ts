@@ -3,10 +3,10 @@ import { exitCodeFor, exitCodes, type ProcessLog } from '@svc-zerc20/daemon'
 import { CodedError } from '@svc-zerc20/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Environment } from '../config/secrets/environment.js'
-import type { WrittenEvent } from '../telemetry/events.js'
+import type { LogEvent } from '../telemetry/events.js'
 
 /** The process around a command. */
-export type Shell = { readonly env: Environment; readonly output: ProcessLog<WrittenEvent> }
+export type Shell = { readonly env: Environment; readonly output: ProcessLog<LogEvent> }
 
 /** Parts of the help are printed one under the other. */
 export const addCommand = (program: Command, name: string, description: string, ...help: string[]): Command =>

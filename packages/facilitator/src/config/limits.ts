@@ -81,9 +81,6 @@ export const limits = {
   handOverRetryMs: 5_000,
   /** Failures of one kind are one log line per window. */
   logWindowMs: 60_000,
-  /** Payments whose latest events the admin API can show, and events kept of each. */
-  recentPaymentsMax: 2_000,
-  recentEventsPerPaymentMax: 32,
   /** Strangers of one path and reason that the admin API shows one by one. */
   refusedStrangersMax: 5,
   /** Days that one question for hours may span. */

@@ -39,6 +39,15 @@ export type Counts = Readonly<Record<Phase, number>> & {
 /** A transfer that covers nothing, and the challenge it was meant for. */
 export type RecordedTransfer = UnmatchedBurn & { readonly challengeNonce: ChallengeNonce }
 
+/** An event of a payment, as the ledger names it. */
+export type Turn = {
+  readonly at: UnixSeconds
+  readonly event: string
+  /** The burn or the mint that it tells of. */
+  readonly txHash?: TxHash | undefined
+  readonly reason?: string | undefined
+}
+
 /** Figures of the whole ledger. */
 export type LedgerFigures = {
   /** Challenges that count for the limit of open ones: not expired, and not claimed. */
@@ -80,6 +89,8 @@ export type Books = {
   /** A payment that is issued while pages are read does not move the others. */
   page(query: PageQuery): Promise<Page>
   find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
+  /** The turns of a payment, oldest first. Of very many the newest are given. */
+  turns(nonce: ChallengeNonce): Promise<readonly Turn[]>
   /** The payments that a nonce, the hash of a burn or a burn address names. A transaction can have many burns. */
   search(name: ChallengeNonce | TxHash | Address): Promise<readonly RecordedPayment[]>
   /** The hours from `since` on and before `until` in which something happened, in order. Both begin an hour. */

@@ -3,12 +3,11 @@ import { type EventIn, error, field, info, optional, warn } from './event-table.
 import type { Burn, Challenge } from './records.js'
 
 const challengeNonce = field<string>('names the payment')
-const linkedNonce = field<string>('names the payment to `/admin`; the log leaves it out')
 const txHash = field<string>('the burn transaction')
 const reason = field<string>('a code of the table of reasons')
 const why = field<string>('what kind of failure')
 const err = field<unknown>('the error, with its causes')
-/** No event of a sweep names a payment: the log must not tell which of them are finalized. */
+/** No event of a sweep or a mint names a payment: the log must not tell which of them are finalized. */
 const sweptFees = {
   payments: field<number>('payments whose fees are in it'),
   amount: field<bigint>('their sum in base units'),
@@ -90,27 +89,20 @@ export const flowEvents = {
     err,
   }),
   'mint.proving': info('The proof of a mint is being computed.', {
-    challengeNonce: linkedNonce,
     leaves: field<bigint>('transfers under the root of the proof'),
     company: field<number>(
       'waiting burns of this amount, this one included: the mint could belong to any of them',
     ),
   }),
   'mint.proved': info('The proof of a mint is ready. The mint is sent.', {
-    challengeNonce: linkedNonce,
     ms: field<number>('milliseconds the path and the proof took'),
   }),
-  'mint.mined': info('A mint is in a block. The payment is finalized when that block is deep enough.', {
-    challengeNonce: linkedNonce,
-  }),
+  'mint.mined': info('A mint is in a block. The payment is finalized when that block is deep enough.'),
   'mint.failed': warn('A mint failed. It is tried again with growing pauses.', {
-    challengeNonce: linkedNonce,
     reason: why,
     err,
   }),
-  'mint.resumed': info('A mint that the last run left unfinished is resumed.', {
-    challengeNonce: linkedNonce,
-  }),
+  'mint.resumed': info('A mint that the last run left unfinished is resumed.'),
   'batch.proving': info('The proof of a batch mint is being computed.', {
     payments: field<number>('payments that are minted together, as one sum'),
     others: field<number>(
@@ -136,9 +128,7 @@ export const flowEvents = {
       submitter: optional<string>('the other account, where a count of it was found'),
     },
   ),
-  'payment.finalized': info('The provider has the money: the mint is finalize.confirmations blocks deep.', {
-    challengeNonce: linkedNonce,
-  }),
+  'payment.finalized': info('The provider has the money: the mint is finalize.confirmations blocks deep.'),
   'fees.sweep_signed': info('The transfer of a sweep is signed and in the ledger. It is sent now.', sweep),
   'fees.sweep_resumed': info(
     'A sweep that had not ended is taken up again: the same bytes are sent.',

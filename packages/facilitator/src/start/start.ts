@@ -11,7 +11,7 @@ import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
 import { createLedgerChanges, createSharedBurns } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
-import type { Log, LogWriter } from '../telemetry/events.js'
+import type { Log } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
 import { openChainSide } from './chain-side.js'
 import { createHistorySide } from './history-side.js'
@@ -26,7 +26,7 @@ export type Facilitator = { readonly url: string; readonly network: string; clos
 export type StartOptions = {
   readonly config: Config
   readonly secrets: Secrets
-  readonly log: LogWriter
+  readonly log: Log
   readonly clock?: Clock
   readonly random?: { bytes(length: number): Uint8Array }
   /** Goes on with a ledger that looks like an old copy. */

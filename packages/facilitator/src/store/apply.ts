@@ -100,10 +100,11 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     yield* changeLeaves(nonce, (leaves) => withMoved(leaves, of, burn), applied)
     return id
   },
-  *mint_signed({ transaction, challengeNonces }) {
+  *mint_signed({ transaction, challengeNonces }, { rows }) {
     yield* noteTxNonce(transaction)
     yield* addSigned('mint', transaction, challengeNonces)
-    return undefined
+    const [nonce, ...others] = challengeNonces
+    return nonce && others.length === 0 ? (yield* rows.payment(nonce))?.id : undefined
   },
   *payment_finalized({ challengeNonce: nonce, mint, burned }, applied) {
     yield* endCarried('mint', nonce)

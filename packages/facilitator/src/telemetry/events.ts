@@ -169,18 +169,7 @@ export const logEvents = {
 
 export type LogEvent = EventIn<typeof logEvents>
 
-/** An event without the nonce that links a mint to its burn. */
-type Unlinked<Event> = Event extends { readonly event: `mint.${string}` | 'payment.finalized' }
-  ? Omit<Event, 'challengeNonce'>
-  : never
-
-/** An event as the log writes it. */
-export type WrittenEvent = LogEvent | Unlinked<LogEvent>
-
 /** Receives every event. */
 export type Log = (event: LogEvent) => void
 
-/** Writes an event to the log. */
-export type LogWriter = (event: WrittenEvent) => void
-
-export const levelOf = ({ event }: WrittenEvent): 'info' | 'warn' | 'error' => logEvents[event].level
+export const levelOf = ({ event }: LogEvent): 'info' | 'warn' | 'error' => logEvents[event].level

@@ -1,10 +1,10 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import type { WrittenEvent } from './events.js'
+import type { LogEvent } from './events.js'
 import { createSummedLog } from './summed.js'
 
 function setup() {
-  const written: WrittenEvent[] = []
+  const written: LogEvent[] = []
   /** Ends the windows that are open. */
   const elapse: (() => void)[] = []
   const clock = {

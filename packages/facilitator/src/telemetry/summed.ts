@@ -3,12 +3,12 @@
  * half of its calls cannot fill the disk with stack traces.
  */
 import type { Clock } from '@svc-zerc20/protocol'
-import type { LogWriter, WrittenEvent } from './events.js'
+import type { Log, LogEvent } from './events.js'
 
 export type SummedLog = ReturnType<typeof createSummedLog>
 
 export function createSummedLog(deps: {
-  readonly log: LogWriter
+  readonly log: Log
   readonly clock: Clock
   readonly windowMs: number
 }) {
@@ -16,13 +16,13 @@ export function createSummedLog(deps: {
   const closing = new AbortController()
   const windows = new Map<string, { count: number; message: string }>()
 
-  function tell(of: WrittenEvent['event'], kind: string): void {
+  function tell(of: LogEvent['event'], kind: string): void {
     const { count = 0, message = '' } = windows.get(kind) ?? {}
     if (count > 0) log({ event: 'log.repeated', of, message, count, seconds: windowMs / 1000 })
   }
 
   /** Keeps a window open while failures of this kind continue. Only after a quiet window is the next written in full. */
-  async function open(of: WrittenEvent['event'], kind: string): Promise<void> {
+  async function open(of: LogEvent['event'], kind: string): Promise<void> {
     do {
       windows.set(kind, { count: 0, message: '' })
       await clock.sleep(windowMs, closing.signal)
@@ -32,7 +32,7 @@ export function createSummedLog(deps: {
   }
 
   return {
-    log(event: WrittenEvent) {
+    log(event: LogEvent) {
       const kind = kindOf(event)
       if (kind === undefined || closing.signal.aborted) return log(event)
       const window = windows.get(kind)
@@ -40,7 +40,7 @@ export function createSummedLog(deps: {
         window.count += 1
         window.message = messageOf(event)
         // An event of a payment is always written, so that the payment can be found.
-        if ('challengeNonce' in event) log({ ...event, err: messageOf(event) } as WrittenEvent)
+        if ('challengeNonce' in event) log({ ...event, err: messageOf(event) } as LogEvent)
         return
       }
       log(event)
@@ -55,7 +55,7 @@ export function createSummedLog(deps: {
 const summed = new Set<string>(['relayer.send_refused', 'relayer.unfunded', 'seller.unknown_token'])
 
 /** The kind of a failure, of which there are as many as our code has names; undefined for what is never summed up. */
-function kindOf(event: WrittenEvent): string | undefined {
+function kindOf(event: LogEvent): string | undefined {
   if ('err' in event) {
     const reason = 'reason' in event ? event.reason : 'route' in event ? event.route : ''
     const { code, name } = Object(event.err)
@@ -64,7 +64,7 @@ function kindOf(event: WrittenEvent): string | undefined {
   return summed.has(event.event) ? event.event : undefined
 }
 
-function messageOf(event: WrittenEvent): string {
+function messageOf(event: LogEvent): string {
   if ('message' in event) return event.message
   if (!('err' in event)) return ''
   return event.err instanceof Error ? event.err.message : String(event.err)

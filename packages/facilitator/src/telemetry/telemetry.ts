@@ -1,24 +1,17 @@
-/** Sends each event to the log, the metrics, the recent events and the gas costs. */
+/** Sends each event to the log, the metrics and the gas costs. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '@svc-zerc20/protocol'
-import { limits } from '../config/limits.js'
 import { version } from '../package.js'
-import type { LogEvent, LogWriter } from './events.js'
+import type { Log, LogEvent } from './events.js'
 import { createMetrics, type Metrics, type Sample } from './metrics.js'
-import { createRecentEvents } from './recent.js'
 import { createSpentGas } from './spent-gas.js'
 import { unlinked } from './unlinked.js'
 
 export type Telemetry = ReturnType<typeof createTelemetry>
 
-export function createTelemetry(deps: { readonly log: LogWriter; readonly clock: Clock }) {
+export function createTelemetry(deps: { readonly log: Log; readonly clock: Clock }) {
   const { clock } = deps
   const metrics = createMetrics()
-  const recent = createRecentEvents({
-    clock,
-    paymentsMax: limits.recentPaymentsMax,
-    eventsPerPaymentMax: limits.recentEventsPerPaymentMax,
-  })
   const spent = createSpentGas(metrics, clock)
   const vitals = registerProcessVitals(metrics)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
@@ -27,11 +20,9 @@ export function createTelemetry(deps: { readonly log: LogWriter; readonly clock:
     log(event: LogEvent): void {
       deps.log(unlinked(event))
       metrics.hear(event)
-      recent.hear(event)
       spent.hear(event)
     },
     metrics,
-    recent,
     /** Gas costs of the relayer since the start. */
     spent,
     close: vitals.close,

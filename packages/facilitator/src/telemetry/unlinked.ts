@@ -1,32 +1,17 @@
 /**
- * Removes from mint events everything that links a mint to its burn. Logs are collected, copied and kept by people who
- * need not know which payment a mint was for. The operator can ask `/admin` by nonce instead.
+ * Keeps errors of mints from naming the burn. Logs are collected, copied and kept by people who need not know which payment a
+ * mint was for. No field of a mint event names it either: `/admin` tells, to those who have the token.
  */
-import type { LogEvent, WrittenEvent } from './events.js'
+import type { LogEvent } from './events.js'
 
-export const mintEvents = [
-  'mint.proving',
-  'mint.proved',
-  'mint.mined',
-  'mint.failed',
-  'mint.resumed',
-  'payment.finalized',
-] as const satisfies readonly LogEvent['event'][]
-
+/** The indexer is asked for a path right before its mint. Its errors name no leaf, but may quote an answer with hashes. */
+const ofMints: ReadonlySet<string> = new Set(['mint.failed', 'batch.failed', 'indexer.failed'])
 const causesMax = 5
 /** Nonces, transaction hashes and anything else of 32 bytes. */
 const words32 = /0x[0-9a-f]{64}/gi
 
-export function unlinked(event: LogEvent): WrittenEvent {
-  // The indexer is asked for a path right before its mint. Its errors name no leaf, but may quote an answer with hashes.
-  if (event.event === 'indexer.failed') return { ...event, err: withoutHashes(event.err) }
-  if (!isMintEvent(event)) return event
-  const { challengeNonce: _, ...rest } = event
-  return rest.event === 'mint.failed' ? { ...rest, err: withoutHashes(rest.err) } : rest
-}
-
-const isMintEvent = (event: LogEvent): event is Extract<LogEvent, { event: (typeof mintEvents)[number] }> =>
-  (mintEvents as readonly string[]).includes(event.event)
+export const unlinked = (event: LogEvent): LogEvent =>
+  'err' in event && ofMints.has(event.event) ? { ...event, err: withoutHashes(event.err) } : event
 
 /** The error and its causes, with every hash removed from their messages. */
 function withoutHashes(err: unknown, depth = 0): unknown {

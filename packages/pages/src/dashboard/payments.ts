@@ -207,33 +207,31 @@ function list({ payments, token }: Seen): Part[] {
 }
 
 const eventNames: Readonly<Record<string, string>> = {
-  'challenge.issued': 'Challenge issued',
-  'challenge.expired': 'Challenge expired',
-  'burn.broadcast': 'Burn sent',
-  'burn.resumed': 'Burn taken up again after a restart',
-  'burn.failed': 'Burn failed; no tokens moved',
-  'burn.reorged': 'A reorg took the burn: open again',
-  'burn.late': 'Burned too late',
-  'burn.found': 'Burn found on the chain',
-  'burn.unmatched': 'A transfer that covers nothing',
-  'payment.accepted': 'Accepted: the resource may be served',
-  'mint.proving': 'Proof under way',
-  'mint.proved': 'Proof made, mint sent',
-  'mint.mined': 'Mint in a block',
-  'mint.failed': 'Mint failed; tried again',
-  'mint.resumed': 'Mint taken up again after a restart',
-  'payment.finalized': 'Finalized: the provider has the money',
+  challenge_issued: 'Challenge issued',
+  payment_claimed: 'Presented; the burn is sent, or looked for',
+  claim_adopted: 'Another daemon sends the burn',
+  claim_released: 'Burn failed; no tokens moved',
+  payment_accepted: 'Accepted: the resource may be served',
+  grant_used: 'The success answer was written',
+  payment_demoted: 'A reorg took the burn: open again',
+  burn_moved: 'A reorg moved the burn to another block',
+  burn_late: 'A burn that buys nothing; it is minted',
+  burn_unmatched: 'A transfer that covers nothing',
+  transfer_counted: 'Another transfer to its address is minted',
+  mint_signed: 'Proof made, mint sent',
+  payment_finalized: 'Finalized: the provider has the money',
+  payment_disclosed: 'The payer let the provider see it',
 }
 
 function timeline(turns: AdminAnswers['payment']['timeline']): HTMLElement {
   return el(
     'ol',
     { class: 'timeline' },
-    ...turns.map(({ at, event, txHash, reason, company }, i) => {
+    ...turns.map(({ at, event, txHash, reason }, i) => {
       const before = turns[i - 1]
       return el(
         'li',
-        { class: /failed|reorged|demoted|late|unmatched|expired/.test(event) ? 'bad' : '' },
+        { class: /released|demoted|late|unmatched/.test(event) ? 'bad' : '' },
         el('strong', {}, eventNames[event] ?? event),
         el(
           'span',
@@ -243,9 +241,6 @@ function timeline(turns: AdminAnswers['payment']['timeline']): HTMLElement {
         ),
         reason === undefined ? undefined : el('span', {}, reason),
         txHash === before?.txHash ? undefined : long(txHash),
-        company === undefined
-          ? undefined
-          : el('span', { class: 'quiet' }, `company of ${company}: as many burns could explain this mint`),
       )
     }),
   )

@@ -140,7 +140,7 @@ describe('svc-facilitator admin', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^phase +accepted$/m)
     expect(stdout).toMatch(/^timeline\nat +event +txHash\n/m)
-    expect(stdout).toContain('payment.accepted')
+    expect(stdout).toContain('payment_accepted')
     expect(stdout).toContain(burn)
   })
 

@@ -2,7 +2,7 @@
 import { exitCodes } from '@svc-zerc20/daemon'
 import { type ChallengeNonce, parseChallengeNonce, SvcError } from '@svc-zerc20/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type LogWriter, levelOf } from '../../telemetry/events.js'
+import { type Log, levelOf } from '../../telemetry/events.js'
 import { checked } from '../daemon.js'
 import { acceptCopyOption, addConfigured, environmentHelp, examples, type Shell, say } from '../shell.js'
 
@@ -65,7 +65,7 @@ type RecoverCommand = {
 async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
   const { config: file, json, nonce: nonces, ledgerId: ledgerIds, powBits } = options
   const { ready } = await checked(file, 'recover', shell)
-  const log: LogWriter = (event) => {
+  const log: Log = (event) => {
     if (levelOf(event) !== 'info') say(Object.values(event).join(' '))
   }
   const { exitCodeOf, printRecovery, recoverBurns } = await import('./recover.js')

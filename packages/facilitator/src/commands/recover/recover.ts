@@ -25,7 +25,7 @@ import { inUse, workLease } from '../../start/keep-leased-side.js'
 import { acceptCopy, openStorage, type Storage } from '../../start/storage.js'
 import { readMark } from '../../store/journal/mark.js'
 import { assertAccountsKnown } from '../../store/known-accounts.js'
-import type { LogWriter } from '../../telemetry/events.js'
+import type { Log } from '../../telemetry/events.js'
 import { createTelemetry, type Telemetry } from '../../telemetry/telemetry.js'
 import { createBurnSearch, inParts } from './burn-search.js'
 import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } from './find-burns.js'
@@ -33,7 +33,7 @@ import { type FindBurnsDeps, type FoundBurn, findBurns, type NonceAndValue } fro
 export type RecoverOptions = {
   readonly config: Config
   readonly secrets: Secrets
-  readonly log: LogWriter
+  readonly log: Log
   /** Goes on with a ledger that is not the newest. */
   readonly isCopyAccepted: boolean
   /** Challenge nonces of self-transfers whose records are lost. */

@@ -208,9 +208,10 @@ describe('payments', () => {
         burn: { transaction: settled.body.transaction, from: payer.address, value: '1000' },
       },
       timeline: [
-        { event: 'challenge.issued' },
-        { event: 'burn.broadcast', txHash: settled.body.transaction },
-        { event: 'payment.accepted', txHash: settled.body.transaction },
+        { event: 'challenge_issued' },
+        { event: 'payment_claimed' },
+        { event: 'payment_accepted', txHash: settled.body.transaction },
+        { event: 'grant_used' },
       ],
     })
   })

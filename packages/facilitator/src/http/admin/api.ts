@@ -12,15 +12,7 @@ import type { PathGuard } from '../server.js'
 import { gaugesOf } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
-import {
-  viewCursor,
-  viewMintCursor,
-  viewMinted,
-  viewPayment,
-  viewStuck,
-  viewSweepAnswer,
-  viewTimeline,
-} from './view.js'
+import { viewCursor, viewMintCursor, viewMinted, viewPayment, viewStuck, viewSweepAnswer } from './view.js'
 
 /** The answers, for those who call it. */
 export type AdminAnswers = {
@@ -37,7 +29,7 @@ export type AdminAnswers = {
 
 export type AdminApiDeps = StatusDeps & {
   readonly guard: PathGuard
-  readonly telemetry: Pick<Telemetry, 'recent' | 'metrics'>
+  readonly telemetry: Pick<Telemetry, 'metrics'>
   /** Tries the mint of a payment again. Absent while nothing is minted here. */
   readonly retryMint: ((challenge: Challenge) => Promise<void>) | undefined
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
@@ -107,14 +99,10 @@ const onePayment = [
     path: '/admin/payments/{challengeNonce}',
     summary: 'One payment and its turns',
     answer: schemas.paymentTimeline,
-    async handle({ nonce }, { ledger, clock, owed, telemetry }) {
-      const payment = await ledger.books.find(nonce)
+    async handle({ nonce }, { ledger: { books }, clock, owed }) {
+      const [payment, timeline] = await Promise.all([books.find(nonce), books.turns(nonce)])
       if (!payment) return noSuchPayment
-      const now = clock.now()
-      return {
-        payment: viewPayment(payment, now, owed.waitOf),
-        timeline: viewTimeline(payment, telemetry.recent.of(nonce), now),
-      }
+      return { payment: viewPayment(payment, clock.now(), owed.waitOf), timeline }
     },
   }),
 

@@ -54,18 +54,16 @@ export const paymentPage = named(
 
 export const paymentTimeline = named(
   'PaymentTimeline',
-  'One payment, and its turns in order. Steps of an earlier run, or of another daemon, are in the log of that one.',
+  'One payment, and its turns in order: the events of the ledger that name it. While it waits for its mint, `waiting` tells ' +
+    'the step.',
   z.looseObject({
     payment: recordedPayment,
     timeline: z.array(
       z.looseObject({
         at: seconds,
-        event: z.string(),
+        event: z.string().describe('as the journal names it; new ones may be added'),
         txHash: txHash.optional(),
         reason: z.string().optional(),
-        company: count
-          .optional()
-          .describe('waiting burns of this amount when its mint was proved: any of them could explain it'),
       }),
     ),
   }),

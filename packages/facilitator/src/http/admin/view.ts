@@ -18,7 +18,6 @@ import {
 import type { FeesView } from '../../payment/sweep/control.js'
 import type { SweepAnswer, UnderWay } from '../../payment/sweep/sweeper.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
-import type { TimelineEntry } from '../../telemetry/recent.js'
 import {
   address,
   baseUnits,
@@ -233,23 +232,6 @@ export function viewSweepAnswer(answer: SweepAnswer) {
   if (answer.kind === 'none') return { sweep: answer.why }
   if (answer.kind === 'failed') return { sweep: 'failed', reason: answer.why, message: answer.message }
   return { sweep: answer.kind, ...viewUnderWay(answer) }
-}
-
-/** The turns of the payment that this run saw, and those of earlier runs that the ledger knows, in order. */
-export function viewTimeline(
-  { challenge, accepted, claim, finalized }: RecordedPayment,
-  recent: readonly TimelineEntry[],
-  nowMs: number,
-) {
-  const hasExpired = !claim && nowMs >= challenge.expiresAt * 1000
-  const known = [
-    { at: challenge.issuedAt, event: 'challenge.issued' },
-    ...(accepted ? [{ at: accepted.at, event: 'payment.accepted', txHash: accepted.burn.txHash }] : []),
-    ...(finalized ? [{ at: finalized.at, event: 'payment.finalized', txHash: finalized.mint.txHash }] : []),
-    ...(hasExpired ? [{ at: challenge.expiresAt, event: 'challenge.expired' }] : []),
-  ]
-  const missing = known.filter(({ event }) => !recent.some((entry) => entry.event === event))
-  return [...missing, ...recent].sort((a, b) => a.at - b.at)
 }
 
 export function viewMinted({ mint, isBatch: batch, ...rest }: RecordedMint) {

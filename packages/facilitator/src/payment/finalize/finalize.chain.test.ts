@@ -61,7 +61,7 @@ async function expectFinalized(nonce: Hex, amount: bigint): Promise<void> {
   await untilFinalized(nonce)
   expected += amount
   expect(await net.balanceOf(provider.address)).toBe(expected)
-  expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
+  expect(await turnsOf(nonce, 'payment_finalized')).toHaveLength(1)
 }
 
 /** All that somebody without credentials is told who has the nonce and the payload, as a gasless burn shows them. */
@@ -82,9 +82,9 @@ async function retry(nonce: Hex): Promise<unknown> {
 const reported = (event: string) => net.events.filter((told) => told.event === event)
 
 /** The turns of a payment, as its operator sees them: the log does not tell whose mint it was. */
-async function turnsOf(nonce: Hex, ...events: readonly string[]): Promise<readonly unknown[]> {
+async function turnsOf(nonce: Hex, turn: string): Promise<readonly unknown[]> {
   const { timeline } = (await net.admin(`/payments/${nonce}`)).body as { timeline: { event: string }[] }
-  return timeline.filter(({ event }) => events.includes(event))
+  return timeline.filter(({ event }) => event === turn)
 }
 
 const setEmergency = (functionName: 'activateEmergency' | 'deactivateEmergency') =>
@@ -137,11 +137,11 @@ describe('finalization', () => {
     // At short intervals, whatever else this process waits for: a prover must end before it has read its key.
     const killing = setInterval(() => killChildren('proving-process'), 20)
     try {
-      await until(async () => (await turnsOf(nonce, 'mint.failed')).length > 0)
+      await until(() => reported('mint.failed').length > 0)
     } finally {
       clearInterval(killing)
     }
-    expect(await turnsOf(nonce, 'mint.proving')).not.toEqual([])
+    expect(reported('mint.proving')).not.toEqual([])
     // The back-off need not be waited for.
     expect(await retry(nonce)).toBe('due')
     await expectFinalized(nonce, 1000n)
@@ -159,7 +159,7 @@ describe('finalization', () => {
       expect((await net.settle(body)).body).toMatchObject({ success: true, extra: { phase: 'accepted' } })
       paid.push(nonce)
       await until(() => reported('finalize.waiting').length > 0)
-      expect(await turnsOf(nonce, 'mint.proving')).toEqual([])
+      expect(await turnsOf(nonce, 'mint_signed')).toEqual([])
       before = await toldToStrangers(nonce, body)
     } finally {
       await setEmergency('deactivateEmergency')
@@ -172,17 +172,18 @@ describe('finalization', () => {
 
   it('fault 9, fault 10: a reorg takes the burn, and a later one the mint: burned and minted again, it counts once', async () => {
     const proverOfRoots = net.pids.indexer ?? 0
+    const mined = reported('mint.mined').length
     process.kill(proverOfRoots, 'SIGSTOP')
     let nonce: Hex
     try {
       nonce = await pay('3000')
       const [burn] = await net.burnsOf(nonce)
       await reorgAway(burn?.transactionHash ?? '0x')
-      await until(async () => (await turnsOf(nonce, 'burn.reorged')).length > 0)
+      await until(async () => (await turnsOf(nonce, 'payment_demoted')).length > 0)
     } finally {
       process.kill(proverOfRoots, 'SIGCONT')
     }
-    await until(async () => (await turnsOf(nonce, 'mint.mined')).length > 0)
+    await until(() => reported('mint.mined').length > mined)
     expect(await net.phaseOf(nonce)).toBe('accepted')
     await reorgAway(await lastMint())
     await expectFinalized(nonce, 3000n)
@@ -195,9 +196,9 @@ describe('finalization', () => {
     const payload = { challengeNonce: offer.challengeNonce, burnTxHash }
     expect((await net.settle(bodyOf(offer, payload))).body.success).toBe(true)
     await reorgAway(burnTxHash)
-    await until(async () => (await turnsOf(offer.challengeNonce, 'burn.reorged')).length > 0)
+    await until(async () => (await turnsOf(offer.challengeNonce, 'payment_demoted')).length > 0)
     expect((await net.status(offer.challengeNonce)).body.phase).toBe('open')
-    expect(await turnsOf(offer.challengeNonce, 'mint.proving')).toEqual([])
+    expect(await turnsOf(offer.challengeNonce, 'mint_signed')).toEqual([])
     expect(await net.balanceOf(provider.address)).toBe(expected)
   })
 
@@ -212,7 +213,8 @@ describe('finalization', () => {
       for (const name of [nonce, burn?.transactionHash ?? nonce]) {
         expect(lines.join('').toLowerCase()).not.toContain(name.slice(2).toLowerCase())
       }
-      expect(await turnsOf(nonce, 'payment.finalized')).toHaveLength(1)
+      expect(await turnsOf(nonce, 'payment_finalized')).toHaveLength(1)
+      expect(await turnsOf(nonce, 'mint_signed')).not.toEqual([])
     }
   })
 

@@ -399,12 +399,13 @@ describe('what fails', () => {
   })
 
   it('does not keep others from their mints', async () => {
-    const { accepted, round, world, named } = setup()
+    const { accepted, round, world, named, finalize } = setup()
     const [bad, good] = [await accepted(1), await accepted(2)]
     const { outcome } = world
     world.outcome = (nonce) => (nonce === bad ? { kind: 'failed', why: 'reverted' } : outcome(nonce))
     expect(await round()).toEqual({ [bad]: 'failed', [good]: 'mined' })
-    expect(named('mint.failed')).toMatchObject([{ challengeNonce: bad, reason: 'reverted' }])
+    expect(named('mint.failed')).toMatchObject([{ reason: 'reverted' }])
+    expect(finalize.waitOf(bad)).toMatchObject({ reason: 'reverted' })
   })
 
   it('is no failure when the mint would revert because somebody was quicker', async () => {
@@ -548,6 +549,10 @@ describe('confirm', () => {
     await accepted(2)
     const proving = round()
     await until(() => named('mint.proving').length === 2)
+    expect([first, nonceOf(2)].map((nonce) => finalize.waitOf(nonce)?.reason)).toEqual([
+      'confirming',
+      'proving',
+    ])
     world.states.set(first, 'minted')
     await finalize.confirm()
     expect((await ledger.books.find(first))?.finalized?.mint).toEqual(mintOf(first))

@@ -60,7 +60,7 @@ export function createProgress(deps: {
 
     async failed(challengeNonce: ChallengeNonce, reason: WaitReason, err: unknown): Promise<'failed'> {
       waits.set(challengeNonce, reason)
-      const tell = () => deps.report({ event: 'mint.failed', challengeNonce, reason, err })
+      const tell = () => deps.report({ event: 'mint.failed', reason, err })
       await schedule.failed(challengeNonce).finally(tell)
       return 'failed'
     },

@@ -42,7 +42,7 @@ export function createRecordMints(deps: {
     const recorded = await deps.ledger.finalize(nonce, found ?? { value: burn.value }, burn.value)
     await progress.forget(nonce)
     if (recorded === 'outgrown') return 'outgrown'
-    if (recorded === 'finalized') deps.report({ event: 'payment.finalized', challengeNonce: nonce })
+    if (recorded === 'finalized') deps.report({ event: 'payment.finalized' })
     return 'finalized'
   }
 

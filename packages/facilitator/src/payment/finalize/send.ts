@@ -68,13 +68,13 @@ export function createSendMints(deps: {
       return progress.failed(challengeNonce, outcome.why, outcome.err)
     }
     await progress.schedule.succeeded(challengeNonce)
-    report({ event: 'mint.mined', challengeNonce })
+    report({ event: 'mint.mined' })
     return 'mined'
   }
 
   function endBatch(payments: readonly AwaitingMint[], outcome: MintOutcome): SendEnd {
     if (outcome.kind === 'mined') {
-      for (const { challenge } of payments) report({ event: 'mint.mined', challengeNonce: challenge.nonce })
+      for (const _ of payments) report({ event: 'mint.mined' })
       return 'mined'
     }
     const { why: reason, err } = outcome
@@ -87,10 +87,12 @@ export function createSendMints(deps: {
     async one(payment: AwaitingMint, root: ProvedRoot, round: Round): Promise<SendEnd> {
       const challengeNonce = payment.challenge.nonce
       const company = round.companyOf(payment.burn.value)
-      report({ event: 'mint.proving', challengeNonce, leaves: root.size, company })
+      report({ event: 'mint.proving', leaves: root.size, company })
+      progress.waits.set(challengeNonce, 'proving')
       const startedAt = clock.now()
       const call = await deps.prove(payment, root, round.signal)
-      report({ event: 'mint.proved', challengeNonce, ms: clock.now() - startedAt })
+      report({ event: 'mint.proved', ms: clock.now() - startedAt })
+      progress.waits.set(challengeNonce, 'confirming')
       return send(call, round, (outcome) => endOne(payment, outcome))
     },
 
@@ -130,6 +132,6 @@ export async function resumeMints(deps: {
   for (const interrupted of (await deps.ledger.interrupted(deps.account)).mints) {
     // However the mint ends, the next round sees on the chain how far it got.
     minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
-    for (const nonce of interrupted.nonces) report({ event: 'mint.resumed', challengeNonce: nonce })
+    for (const _ of interrupted.nonces) report({ event: 'mint.resumed' })
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { countsOf, pageOf } from '../../../test/books-model.js'
 import {
+  addressOf,
   burnOf,
   challengeOf,
   hashOf,
@@ -157,6 +158,40 @@ describe('the books of the store', () => {
     ])
     expect(await store.books.hours(hour + 3_600, hour + 7_200)).toEqual([])
     await store.close()
+  })
+
+  it('show the turns of a payment with their transactions and reasons, and nothing of its payload', async () => {
+    const clock = stoppedClock(start * 1000)
+    const store = await openTestStore({}, clock)
+    const { ledger, books, close } = store
+    await pay(store, 2, 'accepted', start)
+    const challenge = challengeOf(1)
+    const { nonce } = challenge
+    const payload = permitPayloadOf(challenge)
+    await ledger.issue(challenge)
+    await ledger.claim(nonce, payload)
+    await ledger.release(nonce, { reason: 'burn_failed', message: 'it reverted', txHash: hashOf(8) })
+    await ledger.claim(nonce, payload)
+    await ledger.recordUnmatched(nonce, { txHash: hashOf(9), reason: 'underpaid' })
+    await ledger.accept(nonce, burnOf(1))
+    clock.advance(60_000)
+    const mint = { txNonce: 3, hash: hashOf(900), raw: '0x02', from: addressOf(7) } as const
+    await ledger.recordMintSigned(mint, [nonce])
+    await ledger.recordMintSigned({ ...mint, txNonce: 4 }, [nonce, nonceOf(2)])
+    await ledger.finalize(nonce, { txHash: hashOf(900), value: units(1000n) }, units(1000n))
+    const later = { at: start + 60, txHash: hashOf(900) }
+    expect(await books.turns(nonce)).toEqual([
+      { at: start, event: 'challenge_issued' },
+      { at: start, event: 'payment_claimed' },
+      { at: start, event: 'claim_released', reason: 'burn_failed', txHash: hashOf(8) },
+      { at: start, event: 'payment_claimed' },
+      { at: start, event: 'burn_unmatched', reason: 'underpaid', txHash: hashOf(9) },
+      { at: start, event: 'payment_accepted', txHash: burnOf(1).txHash },
+      { event: 'mint_signed', ...later },
+      { event: 'payment_finalized', ...later },
+    ])
+    expect(await books.turns(nonceOf(5))).toEqual([])
+    await close()
   })
 
   it('show each mint with the burns that could explain it, page by page', async () => {

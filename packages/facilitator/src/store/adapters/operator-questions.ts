@@ -11,6 +11,7 @@ import type {
   PageQuery,
   RecordedTransfer,
   Sum,
+  Turn,
 } from '../../payment/books.js'
 import type { Epoch } from '../../payment/epochs/epoch.js'
 import type { Payment, RecordedPayment } from '../../payment/records.js'
@@ -121,6 +122,31 @@ function* find(nonce: ChallengeNonce, at: Now): Step<RecordedPayment | undefined
   const row = yield* first(sql`
     SELECT id, record FROM payment WHERE nonce = ${key(nonce)} AND (${isRetained(at)})`)
   return row && (yield* withMints(row))
+}
+
+/** Only a payment that is claimed and released again and again has more. */
+const turnsMax = 100
+
+function* turns(nonce: ChallengeNonce): Step<readonly Turn[]> {
+  const rows = yield sql`
+    SELECT at, kind, record FROM event WHERE payment = (SELECT id FROM payment WHERE nonce = ${key(nonce)})
+    ORDER BY seq DESC LIMIT ${turnsMax}`
+  return rows.map(turnIn).reverse()
+}
+
+/** The fields in which events name a burn, a mint or a reason. */
+type Told = Partial<
+  Pick<EventNamed<'burn_late'>, 'burn'> &
+    Pick<EventNamed<'payment_finalized'>, 'mint'> &
+    Pick<EventNamed<'mint_signed'>, 'transaction'> &
+    Pick<EventNamed<'claim_released'>, 'why'> &
+    Pick<EventNamed<'burn_unmatched'>, 'txHash' | 'reason'>
+>
+
+function turnIn({ at, kind, record }: Row): Turn {
+  const { burn, mint, transaction, why, ...told } = decode<Told>(record)
+  const txHash = (burn ?? mint ?? why)?.txHash ?? transaction?.hash ?? told.txHash
+  return { at, event: kind, txHash, reason: told.reason ?? why?.reason }
 }
 
 /** Payments that one search shows: as many as a transaction has burns, and more. */
@@ -280,6 +306,7 @@ export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now, exa
   return {
     page: (query) => ask(page(query, at(), examinedMax)),
     find: (nonce) => ask(find(nonce, at())),
+    turns: (nonce) => ask(turns(nonce)),
     search: (name) => ask(search(name, at())),
     hours: (since, until) => ask(hours(since, until)),
     mints: (limit, after) => ask(mints(limit, after)),
