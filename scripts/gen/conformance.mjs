@@ -58,8 +58,7 @@ export function renderConformance() {
   const tests = findTests()
   const parts = Object.entries(sections).map(([section, rows]) => {
     const lines = Object.entries(rows).map(
-      ([id, { text, later }]) =>
-        `| ${id} | ${text} | ${later ? `*later*: ${later}` : testsCell(tests.get(id) ?? [])} |`,
+      ([id, text]) => `| ${id} | ${text} | ${testsCell(tests.get(id) ?? [])} |`,
     )
     return `## ${section}\n\n| row | promise | tests |\n|---|---|---|\n${lines.join('\n')}\n`
   })
@@ -68,7 +67,7 @@ export function renderConformance() {
 # Conformance
 
 Each row is a promise of the service, with the tests that prove it. The name of a test contains the ids of the rows that it
-proves. A row without a test fails \`scripts/rows.test.ts\`, unless it is marked *later*.
+proves. A row without a test fails \`scripts/rows.test.ts\`.
 
 ${parts.join('\n')}`
 }
