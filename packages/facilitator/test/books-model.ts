@@ -42,6 +42,7 @@ export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Co
     accepted: 0,
     finalized: 0,
     claimed: 0,
+    demoted: 0,
     late: 0,
     found: 0,
     unmatched: 0,
@@ -50,6 +51,7 @@ export function countsOf(payments: Iterable<RecordedPayment>, nowMs: number): Co
     const state = phaseAt(payment, nowMs)
     counts[state] += 1
     if (state === 'open' && payment.claim) counts.claimed += 1
+    if (payment.demoted) counts.demoted += 1
     if (payment.late) counts[payment.late.reason === 'late' ? 'late' : 'found'] += 1
     counts.unmatched += payment.unmatched?.length ?? 0
   }

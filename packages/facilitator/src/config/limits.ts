@@ -55,9 +55,6 @@ export const limits = {
   journalFreeBytesMin: 16 * 1024 ** 2,
   /** A check warns below this much free disk. The database takes about 520 MB for 100 000 payments. */
   freeBytesWarn: 1024 ** 3,
-  /** The sum owed to the provider is reused for this long when it is over more than `owedFewPayments`. */
-  owedFreshMs: 5_000,
-  owedFewPayments: 1_000,
   /** Clocks may always differ by this much, and otherwise by half of a challenge's lifetime. */
   clockSkewSecondsMin: 30,
   /** A journal is cut when it is longer: a start reads at most this much. */

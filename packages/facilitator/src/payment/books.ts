@@ -30,6 +30,8 @@ export type Page = { readonly payments: readonly RecordedPayment[]; readonly nex
 export type Counts = Readonly<Record<Phase, number>> & {
   /** Open payments for which a payload was presented and whose burn is under way. */
   readonly claimed: number
+  /** Accepted once, perhaps served, and without a burn since a reorg. */
+  readonly demoted: number
   readonly late: number
   /** Burns that were not late, but bought nothing either. */
   readonly found: number
@@ -54,6 +56,15 @@ export type LedgerFigures = {
   readonly open: number
   /** Fees of all payments that are accepted. */
   readonly fees: bigint
+}
+
+/** Burns that are not minted yet. */
+export type OwedFigures = {
+  readonly payments: number
+  /** Of a burn beside one that was minted before, at the same address, only what it has more. */
+  readonly value: bigint
+  /** When the longest waiting payment was accepted, in unix seconds, or noticed if it came late. */
+  readonly oldestAt: number | undefined
 }
 
 export type Sum = { readonly payments: number; readonly amount: bigint }
@@ -108,4 +119,5 @@ export type Books = {
   /** The newest ones, newest first, at most `limit`. */
   unmatched(limit: number): Promise<readonly RecordedTransfer[]>
   figures(): Promise<LedgerFigures>
+  owed(): Promise<OwedFigures>
 }

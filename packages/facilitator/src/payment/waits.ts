@@ -33,6 +33,8 @@ export type WaitReason = keyof typeof waitReasons
 export type Wait = {
   readonly reason: WaitReason
   readonly sinceMs: number
+  /** The epoch for which the payment gathers, and since when it waits there, in unix seconds. */
+  readonly gathers?: { readonly epoch: number; readonly at: number } | undefined
 }
 
 export type Waits = ReturnType<typeof createWaits>
@@ -40,8 +42,8 @@ export type Waits = ReturnType<typeof createWaits>
 export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }) {
   const waits = new Map<ChallengeNonce, Wait>()
   /** The start of the wait stays the same while the reason stays the same. */
-  const set = (nonce: ChallengeNonce, reason: WaitReason) => {
-    if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now() })
+  const set = (nonce: ChallengeNonce, reason: WaitReason, gathers?: Wait['gathers']) => {
+    if (waits.get(nonce)?.reason !== reason) waits.set(nonce, { reason, sinceMs: clock.now(), gathers })
   }
   return {
     set,
@@ -51,8 +53,13 @@ export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }) {
       for (const [nonce, wait] of waits) if (wait.reason === reason && !those.has(nonce)) set(nonce, instead)
       for (const nonce of nonces) set(nonce, reason)
     },
+    /** Nothing else waits: a burn that a reorg took, or that was minted while a step of it ended, does not. */
+    keep(nonces: ReadonlySet<ChallengeNonce>): void {
+      for (const nonce of waits.keys()) if (!nonces.has(nonce)) waits.delete(nonce)
+    },
     forget: (nonce: ChallengeNonce) => void waits.delete(nonce),
     of: (nonce: ChallengeNonce) => waits.get(nonce),
+    all: (): Iterable<Wait> => waits.values(),
     /** How many payments wait for this reason, and since when the first of them waits. */
     summary(reason: WaitReason) {
       const those = [...waits.values()].filter((wait) => wait.reason === reason)

@@ -39,7 +39,7 @@ export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
   readonly retry?: Finalize['retry']
-  readonly waitOf?: Finalize['waitOf']
+  readonly waits?: Finalize['waits']
   /** The proof that the decider is asked for. */
   readonly deciderWait?: DeciderProver['waitsFor'] | undefined
   /** How far the indexer is. */
@@ -99,7 +99,7 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
   let lending: ReturnType<typeof startLendingProofs> | undefined
   return {
     off,
-    waitOf: finalize.waitOf,
+    waits: finalize.waits,
     deciderWait: prover.waitsFor,
     indexerStatus: indexer.status,
     async retry(nonce) {

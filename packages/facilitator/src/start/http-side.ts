@@ -189,11 +189,8 @@ function wireOperator(
     stuckTransfers: (countMax) => leased().following.stuck(countMax),
     owed: createOwedBooks({
       ledger,
-      clock,
-      waitOf: finalization.waitOf && ((nonce) => leased().finalization.waitOf?.(nonce)),
+      waits: finalization.waits && (() => leased().finalization.waits),
       isElsewhere: () => !isWorking(),
-      few: limits.owedFewPayments,
-      freshMs: limits.owedFreshMs,
     }),
     batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,

@@ -79,7 +79,7 @@ export async function viewStatus(deps: StatusDeps) {
     issuance: await issuanceOf(deps),
     ready: problems.length === 0,
     problems,
-    payments: { ...(await books.counts()), demoted: owed.demoted.payments },
+    payments: await books.counts(),
     mints: viewOwed(owed, deps),
     fees: viewFees(await deps.fees.view()),
     chain: viewChain(deps),

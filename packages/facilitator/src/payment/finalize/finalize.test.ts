@@ -486,7 +486,7 @@ describe('a payment that is not minted yet', () => {
     let delayMs = periodMs
     const { accepted, round, world, clock, finalize } = setup({ delayMs: () => delayMs })
     const nonce = await accepted(1, 5n)
-    const reasonOf = () => finalize.waitOf(nonce)?.reason
+    const reasonOf = () => finalize.waits.of(nonce)?.reason
     expect(reasonOf()).toBeUndefined()
     await round()
     expect(reasonOf()).toBe('delayed')
@@ -494,11 +494,11 @@ describe('a payment that is not minted yet', () => {
     clock.advance(periodMs)
     world.root = { ...world.root, size: 5n }
     await round()
-    const behind = finalize.waitOf(nonce)
+    const behind = finalize.waits.of(nonce)
     expect(behind).toEqual({ reason: 'root_behind', sinceMs: clock.now() })
     clock.advance(periodMs)
     await round()
-    expect(finalize.waitOf(nonce)).toEqual(behind)
+    expect(finalize.waits.of(nonce)).toEqual(behind)
     world.root = { ...world.root, isPaused: true }
     await round()
     expect(reasonOf()).toBe('verifier_paused')
@@ -516,6 +516,18 @@ describe('a payment that is not minted yet', () => {
     world.states.set(nonce, 'minted')
     await round()
     expect(reasonOf()).toBeUndefined()
+  })
+
+  it('waits for nothing once a reorg took its burn, also where another part of the daemon noticed', async () => {
+    const { accepted, round, world, finalize, ledger } = setup()
+    const [taken, stays] = [await accepted(1), await accepted(2)]
+    world.root = { ...world.root, size: 0n }
+    await round()
+    expect([...finalize.waits.all()]).toHaveLength(2)
+    await ledger.demote(taken)
+    world.burns.set(taken, undefined)
+    await round()
+    expect([finalize.waits.of(taken), finalize.waits.of(stays)?.reason]).toEqual([undefined, 'root_behind'])
   })
 
   it('waits for a root for long: told once for all of them, and again when that lasts', async () => {
@@ -559,7 +571,7 @@ describe('confirm', () => {
     endProof()
     expect(await proving).toEqual({ [first]: 'confirming', [nonceOf(2)]: 'mined' })
     expect(named('payment.finalized')).toHaveLength(1)
-    expect(finalize.waitOf(first)).toBeUndefined()
+    expect(finalize.waits.of(first)).toBeUndefined()
   })
 
   it('and a round that come upon the same mint record it once', async () => {
@@ -569,6 +581,6 @@ describe('confirm', () => {
     world.states.set(nonce, 'minted')
     await Promise.all([finalize.confirm(), round(), finalize.confirm()])
     expect(named('payment.finalized')).toHaveLength(1)
-    expect(finalize.waitOf(nonce)).toBeUndefined()
+    expect(finalize.waits.of(nonce)).toBeUndefined()
   })
 })

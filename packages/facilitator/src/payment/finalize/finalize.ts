@@ -13,7 +13,7 @@ import type { Ledger } from '../ledger-port.js'
 import type { Minter } from '../ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import type { Wait } from '../waits.js'
+import type { Waits } from '../waits.js'
 import type { MintSchedule, MintState, MintVerifier, ProvedRoot, ProveMint, RereadBurn } from './ports.js'
 import {
   createProgress,
@@ -38,8 +38,8 @@ export type Finalize = {
    * not wait for the proofs of others.
    */
   confirm(): Promise<void>
-  /** Why a payment is not minted yet; undefined when no round has seen it. */
-  waitOf(nonce: ChallengeNonce): Wait | undefined
+  /** Why payments are not minted yet. One that no round has seen is not among them. */
+  readonly waits: Pick<Waits, 'of' | 'all'>
 }
 
 export type FinalizeDeps = {
@@ -122,8 +122,8 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   async function runRound(signal: AbortSignal): Promise<RoundEnd> {
     await reorgedBurns.acceptReturned(signal)
     await epochs.searchOpen()
-    const due = await progress.due(limits.paymentsPerRoundMax)
     const inEpochs = await listed(deps.ledger.awaitingMint({ inEpochs: true }))
+    const due = await progress.due(limits.paymentsPerRoundMax, inEpochs)
     const end = new Map<ChallengeNonce, MintStep>()
     if (due.length + inEpochs.length === 0 && !epochs.isAnyClosing()) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
@@ -165,7 +165,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
 
     confirm: createConfirm(deps, progress, record, epochs),
 
-    waitOf: waits.of,
+    waits,
   }
 }
 

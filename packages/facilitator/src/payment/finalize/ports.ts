@@ -54,13 +54,15 @@ export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortS
  */
 export type MintSchedule = {
   /**
-   * Payments with their own proof whose mint may be tried now, about oldest burn first and at most `countMax`, and all
-   * that are held back for a random time. The first look at a payment draws its delay, which then stays the same for
-   * everybody who asks.
+   * Payments with their own proof whose mint may be tried now, about oldest burn first and at most `countMax`; all that
+   * are held back for a random time; and all that await a mint. The first look at a payment draws its delay, which then
+   * stays the same for everybody who asks.
    */
-  plan(
-    countMax: number,
-  ): Promise<{ readonly due: readonly AwaitingMint[]; readonly delayed: readonly ChallengeNonce[] }>
+  plan(countMax: number): Promise<{
+    readonly due: readonly AwaitingMint[]
+    readonly delayed: readonly ChallengeNonce[]
+    readonly single: readonly ChallengeNonce[]
+  }>
   /** Failures in a row, and whether the last one was too recent to try again. Draws no delay. */
   failuresOf(challengeNonce: ChallengeNonce): Promise<{ readonly count: number; readonly isResting: boolean }>
   /** Counts a failure: the payment rests, longer each time up to a bound. */

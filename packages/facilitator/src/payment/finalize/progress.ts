@@ -5,7 +5,7 @@
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
 import type { Report } from '../report.js'
-import { createWaits, type WaitReason, type Waits, waitReasons } from '../waits.js'
+import { createWaits, type Wait, type WaitReason, type Waits, waitReasons } from '../waits.js'
 import type { MintSchedule, ProvedRoot } from './ports.js'
 
 /** The step that a round took for a payment, or why the payment waits. */
@@ -50,9 +50,13 @@ export function createProgress(deps: {
     waits,
     minted,
 
-    /** The payments that may be tried now, at most `countMax`. Remembers that others are delayed. */
-    async due(countMax: number): Promise<readonly AwaitingMint[]> {
-      const { due, delayed } = await schedule.plan(countMax)
+    /**
+     * The payments that may be tried now, at most `countMax`. Remembers that others are delayed, and forgets those that are
+     * in no list of what awaits its mint.
+     */
+    async due(countMax: number, inEpochs: readonly AwaitingMint[]): Promise<readonly AwaitingMint[]> {
+      const { due, delayed, single } = await schedule.plan(countMax)
+      waits.keep(new Set([...single, ...inEpochs.map(({ challenge }) => challenge.nonce)]))
       waits.replace('delayed', delayed, 'queued')
       for (const { challenge } of due) if (!waits.of(challenge.nonce)) waits.set(challenge.nonce, 'queued')
       return due
@@ -75,7 +79,7 @@ export function createProgress(deps: {
         minted.set(nonce, payment)
       } else if (isWait(step) && step !== 'burn_lost') {
         // Of a lost burn `withCurrentBurn` has remembered, or forgotten, what is right.
-        waits.set(nonce, step)
+        waits.set(nonce, step, step === 'gathering' ? gathersOf(payment) : undefined)
       }
     },
 
@@ -86,6 +90,10 @@ export function createProgress(deps: {
     },
   }
 }
+
+/** An epoch waits for a late burn since the challenge expired. */
+const gathersOf = ({ acceptedAt, challenge: { epoch, expiresAt } }: AwaitingMint): Wait['gathers'] =>
+  epoch && { epoch: epoch.start, at: acceptedAt ?? expiresAt }
 
 const isWait = (step: MintStep): step is WaitReason => step in waitReasons
 

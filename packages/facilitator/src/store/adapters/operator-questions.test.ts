@@ -128,6 +128,35 @@ describe('the books of the store', () => {
     await store.close()
   })
 
+  it('owe of a larger second burn what it has more than the one that is minted, and nothing for what a reorg took', async () => {
+    const store = await openTestStore()
+    const burn = (seed: number, value: bigint) => ({ ...burnOf(seed), value: units(value) })
+    await pay(store, 1, 'accepted', start)
+    await pay(store, 2, 'demoted', start)
+    const owed = () => store.books.owed()
+    expect(await owed()).toEqual({ payments: 1, value: 1_000n, oldestAt: 1_700_000_000 })
+    await store.ledger.recordLate(challengeOf(1), burn(11, 1_500n), 'second')
+    await store.ledger.finalize(nonceOf(1), { value: units(1_000n) }, units(1_000n))
+    expect(await owed()).toMatchObject({ payments: 1, value: 500n })
+    await store.ledger.finalize(nonceOf(1), { value: units(500n) }, units(1_500n))
+    await store.ledger.recordLate(challengeOf(1), burn(12, 1_700n), 'second')
+    expect(await owed()).toMatchObject({ payments: 1, value: 200n })
+    await store.ledger.finalize(nonceOf(1), { value: units(200n) }, units(1_700n))
+    expect(await owed()).toEqual({ payments: 0, value: 0n, oldestAt: undefined })
+    expect(await store.books.counts()).toMatchObject({ demoted: 1 })
+    await store.close()
+  })
+
+  it('owe a burn since it came, also where that was long after its challenge ended', async () => {
+    const clock = stoppedClock()
+    const store = await openTestStore({}, clock)
+    const since = clock.now() / 1000
+    clock.advance(86_400_000)
+    await store.ledger.recordLate(challengeOf(1), burnOf(1), 'late')
+    expect(await store.books.owed()).toMatchObject({ payments: 1, oldestAt: since + 86_400 })
+    await store.close()
+  })
+
   it('add up what each hour brought: burns and fees in the hour of the burn, mints in the hour of the mint', async () => {
     const clock = stoppedClock(start * 1000)
     const hour = start - (start % 3_600)

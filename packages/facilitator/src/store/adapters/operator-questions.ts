@@ -7,6 +7,7 @@ import type {
   HourFigures,
   LedgerFigures,
   MintCursor,
+  OwedFigures,
   Page,
   PageQuery,
   RecordedTransfer,
@@ -280,6 +281,7 @@ function* counts(at: Now): Step<Counts> {
     accepted: awaiting,
     finalized: accepted - awaiting,
     claimed: all('claimed') + all('demoted'),
+    demoted: all('demoted'),
     late: yield* count(sql`SELECT count(*) AS count FROM payment WHERE late = 'late'`),
     found: yield* count(sql`SELECT count(*) AS count FROM payment WHERE late IS NOT NULL AND late <> 'late'`),
     unmatched: yield* count(sql`SELECT count(*) AS count FROM event WHERE kind = 'burn_unmatched'`),
@@ -290,6 +292,20 @@ function* figures({ now }: Now): Step<LedgerFigures> {
   const open = yield* first(sql`
     SELECT count(*) AS count FROM payment WHERE stage = 'unclaimed' AND expires_at > ${now}`)
   return { open: open?.count, fees: yield* loadFees() }
+}
+
+function* owed(): Step<OwedFigures> {
+  const awaiting = yield* first(sql`
+    SELECT count(*) AS payments, min(burned_at) AS oldest_at, ${sumColumns('part', 'part')} FROM leaf WHERE awaits_mint = 1`)
+  // Late burns that a larger one replaced: it is minted for the difference.
+  const minted = yield* first(sql`
+    SELECT ${sumColumns('minted', 'minted')} FROM leaf
+    WHERE part IS NULL AND payment IN (SELECT payment FROM leaf WHERE awaits_mint = 1 AND place = 1)`)
+  return {
+    payments: awaiting?.payments,
+    value: sumIn(awaiting, 'part') - sumIn(minted, 'minted'),
+    oldestAt: awaiting?.oldest_at ?? undefined,
+  }
 }
 
 function* unmatched(limit: number): Step<readonly RecordedTransfer[]> {
@@ -315,5 +331,6 @@ export function createStoreBooks({ ask }: Pick<Store, 'ask'>, at: () => Now, exa
     counts: () => ask(counts(at())),
     unmatched: (limit) => ask(unmatched(limit)),
     figures: () => ask(figures(at())),
+    owed: () => ask(owed()),
   }
 }

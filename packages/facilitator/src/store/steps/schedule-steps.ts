@@ -2,7 +2,7 @@
 import { backOffMs, type ChallengeNonce } from '@svc-zerc20/protocol'
 import type { MintSchedule } from '../../payment/finalize/ports.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
-import { first, hexOf, key, type Step, sql } from '../sql.js'
+import { first, hexOf, key, type Row, type Step, sql } from '../sql.js'
 import type { StepContext } from './step-context.js'
 
 /** Payments with their own proof, each with its turn if it has one. */
@@ -27,8 +27,13 @@ function* planMints(
   const due = yield sql`
     SELECT leaf.record AS record FROM ${single} AND due_at_ms <= ${nowMs} AND rest_until_ms <= ${nowMs}
     ORDER BY burned_at, leaf.payment, place LIMIT ${countMax}`
-  const delayed = yield sql`SELECT leaf.nonce AS nonce FROM ${single} AND due_at_ms > ${nowMs}`
-  return { due: due.map(awaitingIn), delayed: delayed.map(({ nonce }) => hexOf(nonce) as ChallengeNonce) }
+  const all = yield sql`SELECT leaf.nonce AS nonce, due_at_ms > ${nowMs} AS is_delayed FROM ${single}`
+  const noncesOf = (rows: readonly Row[]) => rows.map(({ nonce }) => hexOf(nonce) as ChallengeNonce)
+  return {
+    due: due.map(awaitingIn),
+    delayed: noncesOf(all.filter((row) => row.is_delayed)),
+    single: noncesOf(all),
+  }
 }
 
 function* mintFailed(
