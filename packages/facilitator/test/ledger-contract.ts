@@ -3,6 +3,7 @@
  * `reopen` closes it and opens it again from its storage, if it has one.
  */
 import { describe, expect, it } from 'vitest'
+import { limits } from '../src/config/limits.js'
 import type { Ledger } from '../src/payment/ledger-port.js'
 import type { Challenge } from '../src/payment/records.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf, selfTransferOf, units } from './challenges.js'
@@ -83,6 +84,23 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
         expect(await ledger.claim(nonce, permitPayloadOf(first))).toBe('forgotten')
       }))
 
+    it('has a payer wait for each of its burns that failed, and tells so with what it presents', () =>
+      on(
+        async ({ ledger }) => {
+          await ledger.issue(first)
+          await Promise.all([ledger.burnFailed(addressOf(1)), ledger.burnFailed(addressOf(1))])
+        },
+        async (ledger) => {
+          const { payer } = await ledger.presented(permitPayloadOf(first, { payer: addressOf(1) }))
+          // The clock of a server goes on.
+          for (const waitMs of [payer?.waitMs, (await ledger.ofPayer(addressOf(1))).waitMs]) {
+            expect(waitMs).toBeGreaterThan(limits.payerWaitFirstMs)
+            expect(waitMs).toBeLessThanOrEqual(2 * limits.payerWaitFirstMs)
+          }
+          expect((await ledger.ofPayer(addressOf(2))).waitMs).toBe(0)
+        },
+      ))
+
     it('lets one payload claim a challenge, and one challenge have a permit nonce', () =>
       on(
         async ({ ledger }) => {
@@ -97,8 +115,10 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
           expect(await ledger.claim(second.nonce, reused)).toBe('permit_nonce_in_use')
         },
         async (ledger) => {
-          expect(await ledger.openClaims(addressOf(1))).toMatchObject([{ challenge: first, permitNonce: 0n }])
-          expect(await ledger.openClaims(addressOf(2))).toEqual([])
+          expect(await ledger.ofPayer(addressOf(1))).toMatchObject({
+            openClaims: [{ challenge: first, permitNonce: 0n }],
+          })
+          expect(await ledger.ofPayer(addressOf(2))).toMatchObject({ openClaims: [] })
         },
       ))
 

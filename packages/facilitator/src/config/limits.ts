@@ -158,8 +158,6 @@ export const limits = {
   payerWaitMaxMs: 3_600_000,
   /** A payer without another failure for this long after its wait starts from the first wait again. */
   payerWaitForgetMs: 3_600_000,
-  /** Payers with a wait that are remembered; the oldest failures are forgotten first. */
-  payersWaitingMax: 10_000,
   /** Unconfirmed mint transactions: a burn waits behind no more than these. */
   mintsInFlightMax: 4,
   /** Mints that may wait for their transaction. */

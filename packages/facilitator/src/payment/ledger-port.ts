@@ -47,9 +47,10 @@ export type Presented = {
 
 /** Records of a payer. */
 export type PayerRecord = {
+  /** Claimed permits of this payer that may still take from its balance. */
   readonly openClaims: readonly OpenClaim[]
-  /** As in `PayerWaits`. Absent where the ledger knows nothing of it. */
-  readonly waitMs?: number
+  /** How long this payer still has to wait, because burns relayed for it failed; zero when it may go on. */
+  readonly waitMs: number
 }
 
 /** Work that a crash interrupted. */
@@ -103,8 +104,12 @@ export type Ledger = {
     /** The account that is to burn it, where several send. */
     sender?: Address,
   ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
-  /** Claimed permits of this payer that may still take from its balance. */
-  openClaims(payer: Address): Promise<readonly OpenClaim[]>
+  ofPayer(payer: Address): Promise<PayerRecord>
+  /**
+   * A burn that was relayed for this payer failed on chain, at our cost: its next one waits, longer each time. Never throws: a
+   * lost wait costs gas, but no payment.
+   */
+  burnFailed(payer: Address): Promise<void>
   /**
    * Releases a claim whose burn surely did not and will not happen: the challenge can be claimed again.
    * `kept` when nothing is claimed, or when the payment is accepted or was before a reorg: then its burn was

@@ -51,7 +51,7 @@ export type HeldLeases = {
 
 export async function createLeasedSide(
   front: Parts,
-  { examine, payerWaits }: Pick<PaymentFlow, 'examine' | 'payerWaits'>,
+  { examine }: Pick<PaymentFlow, 'examine'>,
   changes: LedgerChanges,
   { send, work }: HeldLeases,
   make = { finalization: createFinalization, fees: createFeesSide },
@@ -78,7 +78,6 @@ export async function createLeasedSide(
     burner: wireBurner(sending, closing.signal),
     ledger,
     account,
-    payerWaits,
     clock,
     report,
     retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },

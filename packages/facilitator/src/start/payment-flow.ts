@@ -7,7 +7,6 @@ import { feeTermsOf } from '../config/settings.js'
 import { createIssueChallenge } from '../payment/issue/challenge.js'
 import type { AddressSource, Signers } from '../payment/ports.js'
 import { createExamine } from '../payment/settle/examine.js'
-import { createPayerWaits } from '../payment/settle/payer-waits.js'
 import { createSettle } from '../payment/settle/settle.js'
 import type { SettleBurns } from '../payment/settle/shared-burns.js'
 import { createVerify } from '../payment/settle/verify.js'
@@ -40,22 +39,12 @@ export function createPaymentFlow(
   const { log } = parts.telemetry
   const { settlement } = config
   const tickets = createTickets(parts.seed)
-  const payerWaits =
-    parts.storage.shared?.payerWaits ??
-    createPayerWaits({
-      clock,
-      firstMs: limits.payerWaitFirstMs,
-      maxMs: limits.payerWaitMaxMs,
-      forgetMs: limits.payerWaitForgetMs,
-      payersMax: limits.payersWaitingMax,
-    })
   const examine = createExamine({
     deployment,
     ledger,
     chain,
     signers,
     tickets,
-    payerWaits,
     clock,
     confirmations: settlement.confirmations,
     presentedLateSecondsMax: limits.presentedLateSecondsMax,
@@ -86,6 +75,5 @@ export function createPaymentFlow(
     }),
     status: createStatus({ ledger, clock }),
     examine,
-    payerWaits,
   }
 }

@@ -11,6 +11,7 @@ import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { holdSteps } from './steps/hold-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
+import { payerSteps } from './steps/payer-steps.js'
 import { proofSteps } from './steps/proof-steps.js'
 import { scheduleSteps } from './steps/schedule-steps.js'
 import type { StepContext, StepSettings } from './steps/step-context.js'
@@ -23,6 +24,7 @@ export const steps: typeof ledgerSteps &
   typeof sweepSteps &
   typeof transferSteps &
   typeof operatorSteps &
+  typeof payerSteps &
   typeof scheduleSteps &
   typeof holdSteps &
   typeof proofSteps &
@@ -31,6 +33,7 @@ export const steps: typeof ledgerSteps &
   ...sweepSteps,
   ...transferSteps,
   ...operatorSteps,
+  ...payerSteps,
   ...scheduleSteps,
   ...holdSteps,
   ...proofSteps,

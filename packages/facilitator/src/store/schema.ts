@@ -116,6 +116,8 @@ CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL)
 CREATE TABLE ready (id INT PRIMARY KEY, nonce KEY NOT NULL UNIQUE, record JSN NOT NULL);
 -- When the mint of a payment may be tried.
 CREATE TABLE mint_schedule (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
+-- Payers whose relayed burns failed.
+CREATE TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms INT NOT NULL);
 -- How far a file of the history was written. The file tells it too, but would have to be read. Each daemon writes its own.
 CREATE TABLE history_file (file TEXT PRIMARY KEY, record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
@@ -131,15 +133,13 @@ CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN
 CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
 -- Proofs that the daemon which mints leaves to others. A job without a holder that lives is free.
 CREATE TABLE proof_job (id TEXT PRIMARY KEY, record JSN NOT NULL, holder TEXT, term INT NOT NULL, proof JSN);
--- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate or a wait begins again.
+-- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate begins again.
 -- Requests of the last minute, by the hash of who is counted for what.
 CREATE UNLOGGED TABLE rate (who KEY PRIMARY KEY, started_ms INT NOT NULL, count INT NOT NULL) WITH (fillfactor = 50);
 -- A daemon takes some ready addresses at a time, and hands them out alone until then. Dead ones lose them.
 ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0,
   -- Miners elsewhere write here.
   ADD CHECK (length(record) < 2000 AND length(nonce) = 32);
--- Payers whose relayed burns failed.
-CREATE UNLOGGED TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms INT NOT NULL);
 -- Nonces of login messages that were used.
 CREATE TABLE login (nonce TEXT PRIMARY KEY, address KEY NOT NULL, expires_at INT NOT NULL);
 `

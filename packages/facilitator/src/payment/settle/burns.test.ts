@@ -41,7 +41,6 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       },
     },
     ledger,
-    payerWaits: { failed: async () => undefined },
     clock: {
       ...clock,
       sleep: async (ms) => {

@@ -23,7 +23,6 @@ import {
   meansOf,
   type PermitVerdict,
 } from './judge.js'
-import type { PayerWaits } from './payer-waits.js'
 
 /** Where a presented payment stands in our own records, before the chain is asked. */
 export type PresentedState =
@@ -42,11 +41,10 @@ export type PresentedState =
 
 export type ExamineDeps = {
   readonly deployment: Deployment
-  readonly ledger: Pick<Ledger, 'openClaims'>
+  readonly ledger: Pick<Ledger, 'ofPayer'>
   readonly chain: Chain
   readonly signers: Signers
   readonly tickets: Tickets
-  readonly payerWaits: Pick<PayerWaits, 'waitMs'>
   readonly clock: Clock
   readonly confirmations: number
   /** Time after expiry in which a resource server that was cut off may still bring a self-transfer. */
@@ -112,26 +110,23 @@ export function createExamine(deps: ExamineDeps): Examine {
     async permit(challenge, payload, payer) {
       const malformed = judgePermitForm(challenge, payload)
       if (malformed) return malformed
-      const listClaims = async (known?: PayerRecord) =>
-        (known?.openClaims ?? (await ledger.openClaims(payload.payer))).filter(
-          (claim) => claim.challenge.nonce !== challenge.nonce,
-        )
+      const othersOf = ({ openClaims }: PayerRecord) =>
+        openClaims.filter((claim) => claim.challenge.nonce !== challenge.nonce)
       // Claims are listed before the chain is asked. A claim that ends meanwhile is counted twice, never left
       // out.
-      const listed = await listClaims(payer)
+      const known = payer ?? (await ledger.ofPayer(payload.payer))
+      const listed = othersOf(known)
       // Both run together, so that the signers are found while the node answers.
       const [first, signedBy] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
         signers(challenge, payload),
       ])
-      // Where it costs no round trip the wait is read last: a burn of this payer may have failed while the node answered.
-      const waitMs = payer?.waitMs ?? (await deps.payerWaits.waitMs(payload.payer))
       const judge = (
         facts: PermitChainFacts,
         openClaims: readonly OpenClaim[],
         executed: PayerMeans['executed'],
       ): Result<ExaminedPermit> => {
-        const all = { chain: facts, executed, ...signedBy, openClaims, waitMs }
+        const all = { chain: facts, executed, ...signedBy, openClaims, waitMs: known.waitMs }
         const verdict = judgePermit(challenge, payload, all)
         return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
       }
@@ -139,7 +134,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       if (judged.ok || listed.length === 0 || !isAboutMeans(judged)) return judged
       // A burn of an open claim may be in a block already without being accepted. Its amount would then count
       // twice. And claims that were listed a while ago may have ended.
-      const openClaims = await listClaims()
+      const openClaims = othersOf(await ledger.ofPayer(payload.payer))
       const [facts = first, ...others] = await chain.permitFactsTogether(
         [challenge, ...openClaims.map((claim) => claim.challenge)],
         payload.payer,

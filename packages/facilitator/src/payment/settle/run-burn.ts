@@ -12,7 +12,6 @@ import type { Hold, Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome } from '../ports.js'
 import type { Burn, Challenge, ClaimedPermit, Released } from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
-import type { PayerWaits } from './payer-waits.js'
 
 export type BurnEnd =
   /** `hold` is for the caller that waited for it here. */
@@ -28,10 +27,12 @@ const temporaryFailures: ReadonlySet<string> = new Set([
 
 export type RunBurnDeps = {
   readonly burner: Pick<Burner, 'burn'>
-  readonly ledger: Pick<Ledger, 'find' | 'accept' | 'acceptAwaited' | 'release' | 'demote' | 'moveBurn'>
+  readonly ledger: Pick<
+    Ledger,
+    'find' | 'accept' | 'acceptAwaited' | 'release' | 'demote' | 'moveBurn' | 'burnFailed'
+  >
   /** The account that sends here, where several do. */
   readonly account?: Address | undefined
-  readonly payerWaits: Pick<PayerWaits, 'failed'>
   readonly clock: Clock
   readonly report: Report
   /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
@@ -76,7 +77,7 @@ export function createRunBurn(deps: RunBurnDeps) {
       const unsigned = outcome.rejection.reason === 'storage_unavailable'
       const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
       if (released === 'kept') return endKept(item, outcome)
-      if (outcome.spentGas) await deps.payerWaits.failed(item.payload.payer)
+      if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
       return outcome
     },

@@ -66,7 +66,6 @@ async function setup(options: {
   const burns = createBurns({
     burner,
     ledger,
-    payerWaits: { failed: async () => undefined },
     clock: patient,
     report,
     retryMs: { first: 1, max: 1 },

@@ -1,6 +1,6 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
 import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
-import type { InterruptedWork, Presented } from '../../payment/ledger-port.js'
+import type { InterruptedWork, PayerRecord, Presented } from '../../payment/ledger-port.js'
 import {
   type AwaitingMint,
   type Burn,
@@ -8,7 +8,6 @@ import {
   type ClaimedPermit,
   type InterruptedMint,
   isForOtherSender,
-  type OpenClaim,
   type OpenSweep,
   type Payment,
   type ShallowBurns,
@@ -23,7 +22,19 @@ import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
 import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
-import { allOf, first, hexOf, key, paddedList, type Row, type Step, serverNow, sql } from '../sql.js'
+import {
+  allOf,
+  first,
+  hexOf,
+  key,
+  paddedList,
+  type Query,
+  type Row,
+  type Step,
+  serverNow,
+  sql,
+} from '../sql.js'
+import { waitOf } from '../steps/payer-steps.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
 
@@ -40,18 +51,20 @@ export function* endedPayments(nonces: readonly ChallengeNonce[]): Step<readonly
   return rows.map(({ record }) => decode<Payment>(record))
 }
 
-/** Claimed permits of this payer that may still take from its balance. */
-export function* openClaims(payer: Address): Step<readonly OpenClaim[]> {
-  return [...claimsIn(yield claimsOf(payer)).values()]
+export function* ofPayer(payer: Address, nowMs: Query): Step<PayerRecord> {
+  const openClaims = [...claimsIn(yield claimsOf(payer)).values()]
+  return { openClaims, waitMs: waitIn(yield* first(sql`SELECT ${waitOf(payer, nowMs)} AS wait_ms`)) }
 }
 
+const waitIn = (row: Row | undefined): number => Math.max(0, row?.wait_ms ?? 0)
+
 /**
- * The payment that a payload names, with the open claims of its payer, and its wait where daemons share one. All of it is
- * read by one statement, as it stood behind one event.
+ * The payment that a payload names, with the open claims of its payer, and its wait. All of it is read by one statement, as
+ * it stood behind one event.
  */
 export function* presented(
   payload: Payload.Payload,
-  isShared: boolean,
+  nowMs: Query,
 ): Step<{
   readonly payment: Payment | undefined
   readonly known: Omit<Presented, 'payment'>
@@ -61,9 +74,8 @@ export function* presented(
 }> {
   const { challengeNonce: nonce } = payload
   const payer = payload.kind === 'permit' ? payload.payer : undefined
-  const wait =
-    isShared && payer && sql`(SELECT until_ms - ${serverNow} FROM payer_wait WHERE payer = ${key(payer)})`
-  const columns = sql`id, claim_payer, record, (SELECT applied FROM ledger) AS applied, ${wait || null} AS wait_ms`
+  const wait = payer ? waitOf(payer, nowMs) : sql`NULL`
+  const columns = sql`id, claim_payer, record, (SELECT applied FROM ledger) AS applied, ${wait} AS wait_ms`
   const ofPayer =
     payer &&
     sql`
@@ -72,10 +84,9 @@ export function* presented(
     SELECT 0 AS is_claim, ${columns} FROM payment WHERE nonce = ${key(nonce)} ${ofPayer ?? sql``} ORDER BY 1, 2`
   const payments = all.filter((row) => row.is_claim === 0)
   const claims = all.filter((row) => row.is_claim === 1)
-  const waitMs = isShared && { waitMs: Math.max(0, all[0]?.wait_ms ?? 0) }
   return {
     payment: payments[0] && decode<Payment>(payments[0].record),
-    known: payer ? { payer: { openClaims: [...claimsIn(claims).values()], ...waitMs } } : {},
+    known: payer ? { payer: { openClaims: [...claimsIn(claims).values()], waitMs: waitIn(all[0]) } } : {},
     applied: payments[0]?.applied,
     rows: { nonces: [nonce], payers: payer ? [payer] : [], payments, claims },
   }

@@ -7,6 +7,7 @@ import type { Hold, Ledger } from '../../payment/ledger-port.js'
 import type { Accepted, Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { StepResult } from '../group.js'
+import { serverNow, sql } from '../sql.js'
 import { type Held, untaken } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
 import { hasRoom, isForgotten } from '../steps/steps.js'
@@ -19,7 +20,7 @@ import {
   feesDue,
   findPayment,
   interrupted,
-  openClaims,
+  ofPayer,
   openSweeps,
   orphaned,
   presented,
@@ -48,6 +49,7 @@ export function createStoreLedger({
 }): StoreLedger {
   const { change, ask } = store
   const isShared = store.leases.holder !== undefined
+  const nowMs = () => (isShared ? serverNow : sql`${clock.now()}`)
   const context = () => ({ now: Math.floor(clock.now() / 1000) as never, settings })
 
   const retained = (payment: Payment | undefined) =>
@@ -79,7 +81,8 @@ export function createStoreLedger({
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),
-    openClaims: (payer) => ask(openClaims(payer)),
+    ofPayer: (payer) => ask(ofPayer(payer, nowMs())),
+    burnFailed: (payer) => change('burnFailed', payer).catch(() => undefined),
     release: (nonce, why, sureOf) => change('release', nonce, why, sureOf),
     ended: (nonces) => ask(endedPayments(nonces)),
     unsigned: () => ask(unsignedNonces()),
@@ -119,7 +122,7 @@ export function createStoreLedger({
     ...createGrants(store, clock, {
       find: async (nonce) => retained(await ask(findPayment(nonce))),
       async presented(payload) {
-        const { applied, payment, rows, known } = await ask(presented(payload, isShared))
+        const { applied, payment, rows, known } = await ask(presented(payload, nowMs()))
         if (applied !== undefined) store.remember?.(applied, rows)
         return { ...known, payment: retained(payment) }
       },

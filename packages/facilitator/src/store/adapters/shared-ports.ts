@@ -1,7 +1,6 @@
 /** What several daemons on one database share beside the ledger. A daemon with its own ledger needs none of it. */
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
-import type { PayerWaits } from '../../payment/settle/payer-waits.js'
 
 /** A request as all daemons have counted it for its key. */
 export type Counted = {
@@ -30,6 +29,5 @@ export type UsedNonces = {
 export type Shared = {
   readonly counts: SharedCounts
   readonly usedNonces: UsedNonces
-  readonly payerWaits: PayerWaits
   readonly ready: SharedAddresses
 }

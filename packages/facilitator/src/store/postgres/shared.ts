@@ -4,7 +4,6 @@ import { limits } from '../../config/limits.js'
 import type { Shared } from '../adapters/shared-ports.js'
 import { connectAside, type Database } from './client.js'
 import { createCounts } from './counts.js'
-import { createSharedPayerWaits } from './payer-waits.js'
 import { createSharedReady } from './ready.js'
 import { createSharedUsedNonces } from './used-nonces.js'
 
@@ -23,12 +22,6 @@ export function openShared(deps: {
       send,
       nowSeconds: () => unixSeconds(deps.clock),
       usedMax: limits.usedLoginNoncesMax,
-    }),
-    payerWaits: createSharedPayerWaits({
-      send,
-      firstMs: limits.payerWaitFirstMs,
-      maxMs: limits.payerWaitMaxMs,
-      forgetMs: limits.payerWaitForgetMs,
     }),
     ready: createSharedReady({ send, holder: deps.holder }),
     close,
