@@ -53,10 +53,8 @@ export function createFollowing(parts: Parts): Following {
 
 function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Follow {
   const { network, zerc20 } = config
-  const { issued, ledger } = storage
   return createFollow({
-    store: issued,
-    ledger,
+    store: storage.issued,
     chain: createTokenChain(chainSide.rpc, network.token),
     generation: zerc20.generation,
     deployedBlock: network.deployed_block,

@@ -59,7 +59,7 @@ export function createAccountForTransfers(deps: AccountForDeps) {
   const now = () => Math.floor(deps.clock.now() / 1000)
 
   async function accountForDue(payTo: Address): Promise<Accounted> {
-    const [challenge] = await store.find([payTo])
+    const { challenge } = (await store.find([payTo]))[0] ?? {}
     const transfers = challenge ? await store.transfersTo(payTo) : []
     if (!challenge || transfers.length === 0) return {}
     const payment = await ledger.books.find(challenge.nonce)

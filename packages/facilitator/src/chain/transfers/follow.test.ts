@@ -1,7 +1,15 @@
 import { nextHashChain } from '@svc-zerc20/zk'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
-import { addressOf, challengeOf, hashOf, seconds, units } from '../../../test/challenges.js'
+import {
+  addressOf,
+  burnOf,
+  challengeOf,
+  hashOf,
+  seconds,
+  selfTransferOf,
+  units,
+} from '../../../test/challenges.js'
 import { createMemoryStore } from '../../../test/store.js'
 import type { LogEvent } from '../../telemetry/events.js'
 import { createFollow } from './follow.js'
@@ -53,7 +61,6 @@ function follower() {
   const reported: LogEvent[] = []
   const follow = createFollow({
     store,
-    ledger: { find: async () => undefined },
     chain: node.chain,
     generation: 2,
     deployedBlock: 1,
@@ -62,7 +69,7 @@ function follower() {
     report: (event) => reported.push(event),
   })
   const round = () => follow.round(new AbortController().signal)
-  return { node, store, issue: ledger.issue, follow, reported, round }
+  return { node, store, ledger, issue: ledger.issue, follow, reported, round }
 }
 
 const txHashesTo = async ({ store }: ReturnType<typeof follower>, address: number) =>
@@ -82,6 +89,39 @@ describe('following transfers', () => {
     own.node.mineTo(5)
     expect(await own.round()).toBe('followed')
     expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
+  })
+
+  it('keeps what lies beside the accepted burn, and not that burn', async () => {
+    const own = follower()
+    const { nonce } = challengeOf(1)
+    await own.issue(challengeOf(1))
+    own.node.mineTo(5)
+    own.node.transfer(1, 4)
+    own.node.transfer(1, 5)
+    await own.ledger.claim(nonce, selfTransferOf(challengeOf(1), 7_004))
+    await own.ledger.accept(nonce, { ...burnOf(7_004), leafIndex: 0n })
+    await own.round()
+    expect(await txHashesTo(own, 1)).toEqual([hashOf(7_005)])
+  })
+
+  it('lets others have their turn while it reads many', async () => {
+    const own = follower()
+    own.node.mineTo(1_000)
+    for (let seed = 1; seed <= 150; seed++) {
+      await own.issue(challengeOf(seed))
+      own.node.transfer(seed, seed)
+    }
+    let turns = 0
+    const count = () => {
+      turns += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    await own.round()
+    clearImmediate(next)
+    // Once before each slice but the first, when they are checked and again when they are kept.
+    expect(turns).toBeGreaterThanOrEqual(4)
+    expect(await txHashesTo(own, 150)).toEqual([hashOf(7_150)])
   })
 
   it('reads a reorg of any depth again from before it began', async () => {

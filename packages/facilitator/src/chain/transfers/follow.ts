@@ -5,8 +5,7 @@
  */
 import { type Clock, type ErrorCode, SvcError } from '@svc-zerc20/protocol'
 import { type Generation, nextHashChain } from '@svc-zerc20/zk'
-import type { Ledger } from '../../payment/ledger-port.js'
-import type { Challenge } from '../../payment/records.js'
+import type { Payment } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Cursor, createCursor } from './cursor.js'
 import type { Checkpoint, FollowedBlock, IssuedStore } from './issued-store.js'
@@ -16,7 +15,6 @@ export type Follow = ReturnType<typeof createFollow>
 
 export type FollowDeps = {
   readonly store: IssuedStore
-  readonly ledger: Pick<Ledger, 'find'>
   readonly chain: TokenChain
   readonly generation: Generation
   /** A block at or before the token's first transfer. */
@@ -86,11 +84,13 @@ function createRead(
     let state: Running | undefined = before
     for await (const { transfers, lastBlock } of chain.transfers(from.number + 1, target.number)) {
       signal.throwIfAborted()
-      for (const transfer of transfers) {
-        if (transfer.blockNumber === BigInt(target.number) && transfer.blockHash !== target.hash) {
-          throw moved(transfer.blockNumber)
+      for await (const slice of slicesOf(transfers)) {
+        for (const transfer of slice) {
+          if (transfer.blockNumber === BigInt(target.number) && transfer.blockHash !== target.hash) {
+            throw moved(transfer.blockNumber)
+          }
+          state = afterNext(generation, state ?? { size: transfer.leafIndex }, transfer)
         }
-        state = afterNext(generation, state ?? { size: transfer.leafIndex }, transfer)
       }
       await keep(transfers)
       if (lastBlock < target.number) await cursor.advance(await checkpointAt(lastBlock, state ?? {}))
@@ -136,11 +136,10 @@ async function stateAfter(
 
 /** Keeps transfers to issued addresses that the ledger has not accepted. */
 function createKeepTransfers(deps: FollowDeps): (transfers: readonly PlacedTransfer[]) => Promise<void> {
-  const { store, ledger, chain } = deps
+  const { store, chain } = deps
 
-  async function keep(challenge: Challenge, transfer: PlacedTransfer): Promise<void> {
+  async function keep({ challenge, accepted }: Payment, transfer: PlacedTransfer): Promise<void> {
     const { to, ...burn } = transfer
-    const { accepted } = (await ledger.find(challenge.nonce)) ?? {}
     const isAccounted = accepted?.burn.txHash === burn.txHash && accepted.burn.leafIndex === burn.leafIndex
     if (isAccounted) return
     const block = await chain.block(Number(burn.blockNumber))
@@ -153,13 +152,28 @@ function createKeepTransfers(deps: FollowDeps): (transfers: readonly PlacedTrans
   }
 
   return async (transfers) => {
-    const addresses = [...new Set(transfers.map(({ to }) => to))]
-    const challenges = await store.find(addresses)
-    const issued = new Map(addresses.map((address, i) => [address, challenges[i]]))
-    for (const transfer of transfers) {
-      const challenge = issued.get(transfer.to)
-      if (challenge) await keep(challenge, transfer)
+    for await (const slice of slicesOf(transfers)) {
+      const addresses = [...new Set(slice.map(({ to }) => to))]
+      const payments = await store.find(addresses)
+      const issued = new Map(addresses.map((address, i) => [address, payments[i]]))
+      for (const transfer of slice) {
+        const payment = issued.get(transfer.to)
+        if (payment) await keep(payment, transfer)
+      }
     }
+  }
+}
+
+/** Transfers that are looked at in one turn of the event loop. */
+const transfersAtOnce = 64
+
+/** Others have their turn between two slices. */
+async function* slicesOf(
+  transfers: readonly PlacedTransfer[],
+): AsyncGenerator<readonly PlacedTransfer[], void> {
+  for (let from = 0; from < transfers.length; from += transfersAtOnce) {
+    if (from > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    yield transfers.slice(from, from + transfersAtOnce)
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { BatchPorts } from '../../payment/epochs/ports.js'
 import type { FoundTransfer } from '../../payment/found/judge-transfers.js'
-import type { Challenge, Payment } from '../../payment/records.js'
+import type { Payment } from '../../payment/records.js'
 
 /** A block that was followed. */
 export type Checkpoint = {
@@ -24,8 +24,8 @@ export type FollowedBlock = Checkpoint & {
 
 /** The transfers to addresses of an epoch are asked for, and marked, by batch mints. */
 export type IssuedStore = Pick<BatchPorts, 'found' | 'mark' | 'followedLeaves'> & {
-  /** The challenge of each of these addresses, in order. */
-  find(addresses: readonly Address[]): Promise<readonly (Challenge | undefined)[]>
+  /** The payment of each of these addresses, in order. */
+  find(addresses: readonly Address[]): Promise<readonly (Payment | undefined)[]>
   /** The lowest block that a transfer to an issued address can be in; undefined when nothing was issued. */
   firstBlock(): Promise<bigint | undefined>
   /**

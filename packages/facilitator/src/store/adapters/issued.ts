@@ -2,16 +2,16 @@
 import type { Address } from '@svc-zerc20/protocol'
 import type { FollowedBlock, IssuedStore } from '../../chain/transfers/issued-store.js'
 import { unmintedOf } from '../../payment/found/judge-transfers.js'
-import type { Challenge, Payment } from '../../payment/records.js'
+import type { Payment } from '../../payment/records.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { type Due, transfersOf, transfersTo } from '../steps/transfer-steps.js'
 import type { Store } from '../store.js'
 import { decode } from '../stored.js'
 
-function* find(addresses: readonly Address[]): Step<readonly (Challenge | undefined)[]> {
+function* find(addresses: readonly Address[]): Step<readonly (Payment | undefined)[]> {
   const rows = yield sql`SELECT record FROM payment WHERE pay_to IN ${list(addresses.map(key))}`
-  const challenges = rows.map(({ record }) => decode<Payment>(record).challenge)
-  const byAddress = new Map(challenges.map((challenge) => [challenge.payTo, challenge]))
+  const payments = rows.map(({ record }) => decode<Payment>(record))
+  const byAddress = new Map(payments.map((payment) => [payment.challenge.payTo, payment]))
   return addresses.map((address) => byAddress.get(address))
 }
 

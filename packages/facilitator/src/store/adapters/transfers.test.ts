@@ -105,7 +105,7 @@ describe('transfers to issued addresses', () => {
     expect(await listOf(issued.kept())).toEqual([])
     expect(await issued.find([addressOf(2), addressOf(1)])).toMatchObject([
       undefined,
-      { payTo: addressOf(1) },
+      { challenge: { payTo: addressOf(1) } },
     ])
     await close()
   })
@@ -122,8 +122,8 @@ describe('transfers to issued addresses', () => {
     expect(await issued.find([1, 2, 3, 4].map(addressOf))).toMatchObject([
       undefined,
       undefined,
-      { payTo: addressOf(3) },
-      { payTo: addressOf(4) },
+      { challenge: { payTo: addressOf(3) } },
+      { challenge: { payTo: addressOf(4) } },
     ])
     await close()
   })
