@@ -100,35 +100,51 @@ export function createGrants(
   }
 }
 
-/** Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes them again. */
+/**
+ * Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes again what it refused.
+ * Those that are used in one turn of the event loop are one step: when a block comes, many payers are answered at once.
+ */
 function createUnrecorded(
   { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
 ) {
   const unrecorded = new Set<ChallengeNonce>()
+  /** Those of them that no step under way records. */
+  const unsent = new Set<ChallengeNonce>()
+  let next: Promise<void> | undefined
 
-  async function recordAll(): Promise<void> {
-    const nonces = [...unrecorded]
-    await change('useGrants', nonces, holder)
+  async function recordUnsent(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    next = undefined
+    const nonces = [...unsent]
+    unsent.clear()
+    try {
+      await change('useGrants', nonces, holder)
+    } catch (error) {
+      for (const each of nonces) unsent.add(each)
+      // Another daemon would serve it again once the hold has run out.
+      if (holder !== undefined) void recordLater()
+      throw error
+    }
     for (const each of nonces) unrecorded.delete(each)
   }
 
   async function recordLater(): Promise<void> {
-    while (unrecorded.size > 0 && !closed.aborted) {
-      await clock.sleep(limits.sharedPollMs, closed)
-      await recordAll().catch(() => undefined)
-    }
+    await clock.sleep(limits.sharedPollMs, closed)
+    if (unsent.size > 0 && !closed.aborted) await recordSoon().catch(() => undefined)
+  }
+
+  function recordSoon(): Promise<void> {
+    next ??= recordUnsent()
+    return next
   }
 
   return {
     has: (nonce: ChallengeNonce): boolean => unrecorded.has(nonce),
-    async record(nonce: ChallengeNonce): Promise<void> {
+    record(nonce: ChallengeNonce): Promise<void> {
       unrecorded.add(nonce)
-      await recordAll().catch((error) => {
-        // Another daemon would serve it again once the hold has run out.
-        if (holder !== undefined) void recordLater()
-        throw error
-      })
+      unsent.add(nonce)
+      return recordSoon()
     },
   }
 }

@@ -7,6 +7,7 @@ import {
   burnOf,
   challengeOf,
   hashOf,
+  nonceOf,
   permitPayloadOf,
   seconds,
   selfTransferOf,
@@ -199,6 +200,32 @@ describe('accept and grant', () => {
     expect((await slow.find(nonce))?.granted).toBe(false)
     void grant.use()
     expect((await slow.find(nonce))?.granted).toBe(true)
+  })
+
+  it('grants that are used in one turn are one step, and what the disk refused is written with the next one', async () => {
+    const asked: unknown[] = []
+    let isRefused = true
+    const change = async (_name: string, nonces: unknown) => {
+      asked.push(nonces)
+      if (isRefused) throw new Error('the disk is full')
+    }
+    const alone = { change: change as never, closed: new AbortController().signal, leases: ownLeases }
+    const accepted = { burn: burnOf(1), at: seconds(1_700_000_000) }
+    const find = async () => ({ challenge: challengeOf(1), accepted, granted: false })
+    const grants = createGrants(alone, movableClock(), { find, presented: () => Promise.reject() })
+    const use = async (seed: number) => {
+      const grant = await grants.takeGrant(nonceOf(seed), 1_000)
+      if (typeof grant === 'string') throw new Error(`the grant is ${grant}`)
+      await grant.use()
+    }
+    const first = await Promise.allSettled([use(1), use(2), use(3)])
+    expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(await grants.takeGrant(nonceOf(2), 1_000)).toBe('used')
+    isRefused = false
+    await Promise.all([use(4), use(5)])
+    await use(6)
+    expect(asked).toEqual([[1, 2, 3].map(nonceOf), [1, 2, 3, 4, 5].map(nonceOf), [nonceOf(6)]])
+    expect((await grants.find(nonceOf(2)))?.granted).toBe(false)
   })
 
   it('an end of a grant that already ended changes nothing', async () => {

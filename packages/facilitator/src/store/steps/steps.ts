@@ -272,7 +272,7 @@ function* useGrants(
 ): Step<void> {
   for (const nonce of nonces) {
     const { payment } = (yield* context.rows.payment(nonce)) ?? {}
-    // Callers name all grants that are not recorded yet, so most of them are by now.
+    // A step that was answered with a failure may have recorded it, and it is named again.
     if (!payment || payment.granted) continue
     if (holder !== undefined) yield* endHold(context, nonce, holder)
     yield* context.record({ event: 'grant_used', challengeNonce: nonce })
