@@ -77,8 +77,6 @@ export type SureOf = {
 }
 
 export type Ledger = {
-  /** Whether `issue` would refuse right now: asked before an address is spent on a challenge. */
-  isFull(key?: string): Promise<boolean>
   /**
    * Counts and inserts in one step: never more than the cap are open at once, and no caller has more than its
    * share of them. `limit` means that nothing was written.

@@ -1,9 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { addressOf, challengeOf, permitPayloadOf } from '../../test/challenges.js'
+import { addressOf, challengeOf, permitPayloadOf, seconds } from '../../test/challenges.js'
 import { temporaryFolder } from '../../test/folder.js'
 import { openTestLedger, testBinding } from '../../test/open-ledger.js'
+import { stepSettings } from '../../test/store.js'
+import { openInMemory } from './engine/open-database.js'
+import { createRows } from './rows/rows.js'
+import { sql } from './sql.js'
 import { readBinding } from './steps/operator-steps.js'
+import { ledgerSteps } from './steps/steps.js'
 
 describe('a ledger that is opened', () => {
   it('belongs to its chain, token and key, and to its helper while burns are under way', async () => {
@@ -77,9 +82,28 @@ describe('a ledger that is opened', () => {
     const outcomes: string[] = []
     for (let n = 1; n <= 8; n++) outcomes.push(await ledger.issue(challengeOf(n), 'stranger'))
     expect(outcomes).toContain('limit')
-    expect(await ledger.isFull('stranger')).toBe(true)
-    expect(await ledger.isFull('seller')).toBe(false)
     for (let n = 11; n <= 15; n++) expect(await ledger.issue(challengeOf(n), 'seller')).toBe('issued')
     await close()
+  })
+  it('counts open challenges in indexes alone, before each new one: thousands may be open', () => {
+    const { connection, close } = openInMemory()
+    const reservedPercent = new Map(['5e', 'ba'].map((seller) => [seller.repeat(16), 10]))
+    const shares = { capacity: 10, reservedPercent, promised: new Map(), promisedToOthers: 1 }
+    const context = {
+      now: seconds(0),
+      sharedNow: sql`0`,
+      settings: { ...stepSettings, shares },
+      rows: createRows(),
+      *record() {},
+    }
+    const { value: count } = ledgerSteps.issue(context, challengeOf(1), 'a5'.repeat(16)).next()
+    if (typeof count !== 'object') throw new Error('nothing was counted')
+    const plan = connection.query({ ...count, text: `EXPLAIN QUERY PLAN ${count.text}` })
+    const searches = plan.map(({ detail }) => detail).filter((detail) => detail.includes('payment'))
+    expect(searches).toEqual([
+      'SEARCH payment USING COVERING INDEX payment_unclaimed (stage=? AND expires_at>?)',
+      'SEARCH payment USING COVERING INDEX payment_asker (stage=? AND asker=? AND expires_at>?)',
+    ])
+    close()
   })
 })

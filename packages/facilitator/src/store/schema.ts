@@ -47,7 +47,9 @@ CREATE TABLE payment (
   listed_amount UNITS NOT NULL,
   record JSN NOT NULL
 );
-CREATE INDEX payment_unclaimed ON payment (expires_at, asker) WHERE stage = 'unclaimed';
+-- Begun with the stage, which is the same in all of it: SQLite would choose payment_issued otherwise, and look at each row.
+CREATE INDEX payment_unclaimed ON payment (stage, expires_at) WHERE stage = 'unclaimed';
+CREATE INDEX payment_asker ON payment (stage, asker, expires_at) WHERE stage = 'unclaimed';
 CREATE INDEX payment_claimed ON payment (claim_payer) WHERE stage IN ('claimed', 'demoted');
 CREATE INDEX payment_issued ON payment (stage, issued_at, nonce);
 CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS NOT NULL;

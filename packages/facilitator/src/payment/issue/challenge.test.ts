@@ -61,10 +61,10 @@ function setup({
 
 describe('issueChallenge', () => {
   it('R-110 at the cap it refuses without spending an address', async () => {
-    const { issue, taken } = setup({ openMax: 1 })
+    const { issue, givenBack } = setup({ openMax: 1 })
     expect((await issue(units(1n))).ok).toBe(true)
     expect(await issue(units(1n))).toMatchObject({ ok: false, reason: 'challenge_limit' })
-    expect(taken()).toBe(1)
+    expect(givenBack).toEqual([nonceOf(2)])
   })
 
   it('an address that another daemon has issued meanwhile is passed over', async () => {

@@ -62,8 +62,6 @@ export function createIssueChallenge(deps: {
   return async (listPrice, asker) => {
     const quoted = quote(listPrice, deps.terms)
     if (!quoted.ok) return quoted
-    // Checked before an address is taken: at the cap a flood would otherwise use up the proof of work.
-    if (await ledger.isFull(asker.key)) return reject('challenge_limit')
     for (let left = takenAddressesMax; ; left--) {
       try {
         return await issueOne(quoted.value, asker)
@@ -100,6 +98,7 @@ export function createIssueChallenge(deps: {
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
     if ((await ledger.issue(challenge, asker.key)) === 'limit') {
+      // At the cap a flood would otherwise use up the proof of work.
       addresses.giveBack(address, asker)
       return reject('challenge_limit')
     }

@@ -201,17 +201,15 @@ describe('settle', () => {
   it('R-018 a challenge that is forgotten while the chain is asked gives challenge_expired, not a defect', async () => {
     const payloads = [permitPayloadOf(challenge), selfTransferOf(challenge, 5)]
     for (const payload of payloads) {
-      const { present, clock, ledger } = await setup({
+      const { present, clock } = await setup({
         retention: 0,
         examined: {
           permit: async () => {
             clock.advance(400_000)
-            await ledger.isFull()
             return accept({ verdict: 'burnable', means })
           },
           selfTransfer: async () => {
             clock.advance(400_000)
-            await ledger.isFull()
             return accept(burnOf(5))
           },
         },

@@ -10,7 +10,7 @@ import type { StepResult } from '../group.js'
 import { serverNow, sql } from '../sql.js'
 import { type Held, untaken } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
-import { hasRoom, isForgotten } from '../steps/steps.js'
+import { isForgotten } from '../steps/steps.js'
 import type { Store } from '../store.js'
 import {
   type AwaitingPlace,
@@ -77,7 +77,6 @@ export function createStoreLedger({
   }
 
   return {
-    isFull: async (key) => !(await ask(hasRoom(context(), askerOf(key)))),
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),

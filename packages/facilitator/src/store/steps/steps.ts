@@ -29,27 +29,30 @@ import type { StepContext } from './step-context.js'
 
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
 
-/** Whether one more challenge may be opened: by this caller, or by anybody when none is named. */
-export function* hasRoom(
-  { now, settings }: Pick<StepContext, 'now' | 'settings'>,
-  asker: string | undefined,
-): Step<boolean> {
+/**
+ * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open: they are
+ * counted in indexes, without a look at a row.
+ */
+function* hasRoom({ now, settings }: StepContext, asker: string | undefined): Step<boolean> {
   const { openMax, shares } = settings
   const isOpen = sql`stage = 'unclaimed' AND expires_at > ${now}`
-  const counts = yield* first(sql`SELECT count(*) AS open, count(asker) AS held FROM payment WHERE ${isOpen}`)
-  const free = openMax - counts?.open
-  if (asker === undefined || !shares) return free > 0
-  const named = [asker, ...shares.reservedPercent.keys()].map((each) => Buffer.from(each, 'hex'))
-  const rows = yield sql`
-    SELECT asker, count(*) AS held FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
-  const heldBy = new Map<string, number>(
-    rows.map((row) => [Buffer.from(row.asker).toString('hex'), row.held]),
+  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])].map((each) =>
+    each === undefined ? null : Buffer.from(each, 'hex'),
   )
+  const rows = yield sql`
+    SELECT NULL AS asker, count(*) AS held FROM payment WHERE ${isOpen} UNION ALL
+    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
+  const heldBy = new Map<string | null, number>(
+    rows.map((row) => [row.asker && Buffer.from(row.asker).toString('hex'), row.held]),
+  )
+  const open = heldBy.get(null) ?? 0
+  const free = openMax - open
+  if (asker === undefined || !shares) return free > 0
   const terms = {
     ...shares,
     promisedTo: (each: string) => shares.promised.get(each) ?? shares.promisedToOthers,
   }
-  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: counts?.held }
+  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: open }
   return rankOf(terms, held, asker, free) !== undefined
 }
 
