@@ -61,8 +61,8 @@ async function setup(options: {
     selfTransfer: async () => accept(burnOf(5)),
     ...options.examined,
   }
-  // Sleeps of the stopped clock end at once, so the bound is kept away from burns that need some turns.
-  const patient = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) }
+  // Sleeps of the stopped clock end at once, so the bound is kept away from burns that need some turns, on a busy machine too.
+  const patient = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 10_000)) }
   const burns = createBurns({
     burner,
     ledger,
