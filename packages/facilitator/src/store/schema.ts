@@ -47,13 +47,13 @@ CREATE TABLE payment (
   listed_amount UNITS NOT NULL,
   record JSN NOT NULL
 );
--- Begun with the stage, which is the same in all of it: SQLite would choose payment_issued otherwise, and look at each row.
+-- An index of one stage begins with it all the same: otherwise SQLite takes payment_issued, and looks at each row.
 CREATE INDEX payment_unclaimed ON payment (stage, expires_at) WHERE stage = 'unclaimed';
 CREATE INDEX payment_asker ON payment (stage, asker, expires_at) WHERE stage = 'unclaimed';
 CREATE INDEX payment_claimed ON payment (claim_payer) WHERE stage IN ('claimed', 'demoted');
 CREATE INDEX payment_issued ON payment (stage, issued_at, nonce);
 CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS NOT NULL;
-CREATE INDEX payment_unserved ON payment (id) WHERE stage = 'accepted' AND granted = 0;
+CREATE INDEX payment_unserved ON payment (stage, granted, id) WHERE stage = 'accepted' AND granted = 0;
 CREATE INDEX payment_late ON payment (issued_at, nonce) WHERE late IS NOT NULL;
 CREATE INDEX payment_provider ON payment (treasury, listed_at, id);
 CREATE INDEX payment_payer ON payment (payer, listed_at, id) WHERE payer IS NOT NULL;
