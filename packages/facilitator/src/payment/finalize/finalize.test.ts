@@ -405,7 +405,7 @@ describe('what fails', () => {
     world.outcome = (nonce) => (nonce === bad ? { kind: 'failed', why: 'reverted' } : outcome(nonce))
     expect(await round()).toEqual({ [bad]: 'failed', [good]: 'mined' })
     expect(named('mint.failed')).toMatchObject([{ reason: 'reverted' }])
-    expect(finalize.waitOf(bad)).toMatchObject({ reason: 'reverted' })
+    expect(finalize.waits.of(bad)).toMatchObject({ reason: 'reverted' })
   })
 
   it('is no failure when the mint would revert because somebody was quicker', async () => {
@@ -561,7 +561,7 @@ describe('confirm', () => {
     await accepted(2)
     const proving = round()
     await until(() => named('mint.proving').length === 2)
-    expect([first, nonceOf(2)].map((nonce) => finalize.waitOf(nonce)?.reason)).toEqual([
+    expect([first, nonceOf(2)].map((nonce) => finalize.waits.of(nonce)?.reason)).toEqual([
       'confirming',
       'proving',
     ])
