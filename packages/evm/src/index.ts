@@ -45,5 +45,4 @@ export {
   type ScannedLogs,
   scanLogs,
 } from './scan-logs.js'
-export { createSender, type Sender, type SenderLimits } from './sender.js'
 export { type HashSigner, signTransaction } from './sign-transaction.js'

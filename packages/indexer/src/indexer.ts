@@ -1,6 +1,6 @@
 /** Composition root: folder, sync, HTTP and, when asked for, the job that proves roots. */
 import { verifierAbi } from '@svc-zerc20/contracts'
-import { createJsonRpc, createSender } from '@svc-zerc20/evm'
+import { createJsonRpc } from '@svc-zerc20/evm'
 import { type Clock, parseAddress, SvcError, toChecksum } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Chain, createChain } from './chain/chain.js'
@@ -11,6 +11,7 @@ import { createServer } from './http/server.js'
 import { limits } from './limits.js'
 import { defaultCeilingGwei, gasPriceCeiling } from './root/gas-price-ceiling.js'
 import { createRootJob, type RootJobOptions } from './root/root-job.js'
+import { createSender } from './root/sender.js'
 import { type Binding, openDatabase } from './store/database.js'
 import { assertChain, createFollower } from './sync/follower.js'
 

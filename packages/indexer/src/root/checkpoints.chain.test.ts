@@ -1,6 +1,6 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
-import { createJsonRpc, createSender, type JsonRpc } from '@svc-zerc20/evm'
+import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, parseAddress } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createPublicClient, http } from 'viem'
@@ -14,6 +14,7 @@ import { createSync } from '../sync/sync.js'
 import { type Checkpoints, createCheckpoints } from './checkpoints.js'
 import { defaultCeilingGwei, gasPriceCeiling } from './gas-price-ceiling.js'
 import { hashChainAt } from './root-step.js'
+import { createSender } from './sender.js'
 
 let world: World
 let chain: Chain

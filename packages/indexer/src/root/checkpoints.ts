@@ -1,11 +1,11 @@
 /** Leaf counts whose hash chain the verifier keeps: a root proof must lead to one of them. */
-import type { Sender } from '@svc-zerc20/evm'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import type { Chain, VerifierState } from '../chain/chain.js'
 import type { Log } from '../events.js'
 import { limits } from '../limits.js'
 import type { Database } from '../store/database.js'
 import { hashChainAt, reserveCall, reserveEarlierCall } from './root-step.js'
+import type { Sender } from './sender.js'
 
 export type Checkpoints = {
   /** Remembers the verifier's latest reservation, whoever made it. */

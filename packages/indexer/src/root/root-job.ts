@@ -3,7 +3,7 @@
  * the chain. A reorg, a restart or another prover's proof therefore needs no special case: the next round
  * starts from another index.
  */
-import type { GasPriceCeiling, Sender } from '@svc-zerc20/evm'
+import type { GasPriceCeiling } from '@svc-zerc20/evm'
 import { type Address, backOffMs, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import type { Chain } from '../chain/chain.js'
@@ -17,6 +17,7 @@ import { createPace } from './pace.js'
 import { createProofs } from './proofs.js'
 import { planAhead, planRoot, type RootPlan } from './root-plan.js'
 import { proveCall, witnessOf } from './root-step.js'
+import type { Sender } from './sender.js'
 import { createWatchedProof, isOutrun, type RootProver } from './watched-proof.js'
 
 export type RootJobOptions = {

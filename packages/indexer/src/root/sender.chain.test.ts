@@ -1,6 +1,6 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles } from '@svc-zerc20/devnet'
-import { createJsonRpc, createSender, type JsonRpc } from '@svc-zerc20/evm'
+import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, type Clock, parseAddress } from '@svc-zerc20/protocol'
 import { encodeFunctionData } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { startWorld, type World } from '../../test/world.js'
 import { limits } from '../limits.js'
 import { defaultCeilingGwei, gasPriceCeiling } from './gas-price-ceiling.js'
 import { reserveCall } from './root-step.js'
+import { createSender } from './sender.js'
 
 let world: World
 let ending: AbortController

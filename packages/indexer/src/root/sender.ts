@@ -3,17 +3,24 @@
  * unmined it is sent again with a higher price, up to the ceiling, and the receipt of any of these versions counts. A
  * transaction that an earlier run left in the pool has the same txNonce and is replaced.
  */
+import {
+  callAll,
+  createGasPrices,
+  type GasPrice,
+  type GasPriceCeiling,
+  type JsonRpc,
+  parseCount,
+  parseQuantity,
+  parseReceipt,
+  quantityOf,
+  type Receipt,
+  refusalCause,
+  signTransaction,
+} from '@svc-zerc20/evm'
 import { type Address, type Clock, createSerial, SvcError } from '@svc-zerc20/protocol'
 import type { Abi, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeErrorResult, formatGwei } from 'viem/utils'
-import { createGasPrices, type GasPrice, type GasPriceCeiling } from './gas-prices.js'
-import { callAll, type JsonRpc } from './json-rpc.js'
-import { parseCount, parseQuantity } from './quantities.js'
-import { countCallOf, createReceiptWait } from './receipt-wait.js'
-import type { Receipt } from './receipts.js'
-import { refusalCause } from './refusals.js'
-import { signTransaction } from './sign-transaction.js'
 
 export type Sender = {
   /**
@@ -23,7 +30,7 @@ export type Sender = {
   send(call: { to: Address; data: Hex }, signal: AbortSignal): Promise<Receipt>
 }
 
-export type SenderLimits = {
+type SenderLimits = {
   readonly receiptPollMs: number
   /** A transaction that stays unmined for this long is replaced by one with a higher price. */
   readonly priceBumpAfterMs: number
@@ -51,7 +58,12 @@ export function createSender(deps: {
     bumpPercent: limits.priceBumpPercent,
     ...deps.ceiling,
   })
-  const mined = createReceiptWait({ rpc, account: account.address, clock, pollMs: limits.receiptPollMs })
+  const receiptWithin = createReceiptWait({
+    rpc,
+    account: account.address,
+    clock,
+    pollMs: limits.receiptPollMs,
+  })
 
   async function prepare(call: { to: Address; data: Hex }) {
     try {
@@ -97,7 +109,7 @@ export function createSender(deps: {
       if (outcome === 'sent' && !hashes.includes(hash)) hashes.push(hash)
       const higher = gasPrices.raised(price)
       if (hashes.length > 0 && (outcome !== 'underpriced' || higher === undefined)) {
-        const receipt = await mined.within(limits.priceBumpAfterMs, { hashes, txNonce }, signal)
+        const receipt = await receiptWithin(limits.priceBumpAfterMs, { hashes, txNonce }, signal)
         if (receipt !== undefined) return receipt
       }
       if (outcome === 'nonce_used') {
@@ -115,6 +127,53 @@ export function createSender(deps: {
 
   const inOrder = createSerial()
   return { send: (call, signal) => inOrder(() => send(call, signal)) }
+}
+
+/** One transaction in all its versions: the same txNonce with other gas prices, of which one can be mined. */
+type Versions = { readonly hashes: readonly Hex[]; readonly txNonce: number }
+
+/** Asks for the number of mined transactions of an account, which is its next txNonce. */
+const countCallOf = (account: Hex) => ({
+  method: 'eth_getTransactionCount',
+  params: [account, 'latest'],
+})
+
+function createReceiptWait(deps: {
+  readonly rpc: Pick<JsonRpc, 'batch'>
+  readonly account: Hex
+  readonly clock: Clock
+  readonly pollMs: number
+}) {
+  const { rpc, clock, pollMs } = deps
+  const countCall = countCallOf(deps.account)
+
+  /** Throws when no version can be mined any more. */
+  async function receiptOf({ hashes, txNonce }: Versions): Promise<Receipt | undefined> {
+    const asked = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+    const [used, ...receipts] = await callAll(rpc, [countCall, ...asked])
+    const found = receipts.map(parseReceipt).find((receipt) => receipt !== undefined)
+    if (!found) {
+      if (quantityOf(countCall.method, { result: used }) >= BigInt(txNonce)) return undefined
+      throw new SvcError('transaction_displaced', `a reorg took the transaction before txNonce ${txNonce}`)
+    }
+    if (!found.succeeded) throw new SvcError('transaction_reverted', `${found.transactionHash} reverted`)
+    return found
+  }
+
+  /** Looks for a receipt until the time is up, and then gives undefined. A node that does not answer is asked again. */
+  return async (waitMs: number, versions: Versions, signal: AbortSignal): Promise<Receipt | undefined> => {
+    const until = clock.now() + waitMs
+    while (clock.now() < until && !signal.aborted) {
+      try {
+        const receipt = await receiptOf(versions)
+        if (receipt !== undefined) return receipt
+      } catch (error) {
+        if (!(error instanceof SvcError) || !error.code.startsWith('rpc_')) throw error
+      }
+      await clock.sleep(pollMs, signal)
+    }
+    return undefined
+  }
 }
 
 const isRefusal = (error: unknown): error is SvcError =>

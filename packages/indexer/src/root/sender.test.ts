@@ -1,9 +1,8 @@
 import { verifierAbi } from '@svc-zerc20/contracts'
+import type { GasPriceCeiling, JsonRpc, RpcAnswer } from '@svc-zerc20/evm'
 import { parseAddress } from '@svc-zerc20/protocol'
 import { type Hex, keccak256, parseGwei, parseTransaction } from 'viem'
 import { expect, test } from 'vitest'
-import type { GasPriceCeiling } from './gas-prices.js'
-import type { JsonRpc, RpcAnswer } from './json-rpc.js'
 import { createSender } from './sender.js'
 
 const privateKey: Hex = `0x${'ab'.repeat(32)}`
