@@ -57,8 +57,9 @@ async function run(options: Options, program: Command): Promise<void> {
     process.exit(1)
   }
   const storefront = await openStorefront(network, options.storefrontPort)
-  const file = writeNetworkFile({ ...network, storefrontUrl: storefront?.url }, process.pid)
-  for (const line of [...howToAsk(network), ...howToUse(network)]) say(line)
+  const facts = factsOf(network, storefront)
+  const file = writeNetworkFile(network, facts)
+  for (const line of [...howToAsk(network), ...howToUse(network.directory, facts)]) say(line)
   if (storefront) say(`in a browser: ${storefront.url}/`)
   say(`ready: ${file}`)
 
@@ -69,6 +70,33 @@ async function run(options: Options, program: Command): Promise<void> {
   await storefront?.close()
   await network.close()
   process.exit(failure === undefined ? 0 : 1)
+}
+
+function factsOf(
+  { deployment, ...network }: LocalNetwork,
+  storefront: Storefront | undefined,
+): Parameters<typeof writeNetworkFile>[1] {
+  return {
+    rpcUrl: network.rpcUrl,
+    chainId: deployment.chainId,
+    token: deployment.token,
+    helper: deployment.permitBurner,
+    verifier: deployment.verifier,
+    hub: deployment.hub,
+    facilitatorUrl: network.facilitatorUrl,
+    facilitators: network.facilitators,
+    shopUrl: network.shopUrl ?? '',
+    storefrontUrl: storefront?.url,
+    indexerUrl: network.indexerUrl,
+    deciderUrl: network.deciderUrl,
+    controlUrl: network.controlUrl,
+    adminToken: network.adminToken,
+    configFile: network.configFile,
+    artifacts: network.artifacts,
+    splitter: network.splitter,
+    historyEnvFile: network.historyEnvFile,
+    pid: process.pid,
+  }
 }
 
 /** The shop in a browser, where there is a shop. */

@@ -3,7 +3,6 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { lockJournal } from '@svc-zerc20/facilitator'
 import { SvcError } from '@svc-zerc20/protocol'
-import type { Deployment } from '../deploy/deployment.js'
 import { developmentRoles } from '../node/accounts.js'
 import type { FacilitatorProcess } from './facilitator-part.js'
 
@@ -12,22 +11,6 @@ export const shopRoutes = {
   cheap: { path: '/cheap', price: '1000' },
   dear: { path: '/dear', price: '250000' },
 } as const
-
-/** The facts about a running network that go into the file. */
-export type NetworkFacts = Pick<
-  NetworkFile,
-  'rpcUrl' | 'facilitatorUrl' | 'indexerUrl' | 'deciderUrl' | 'controlUrl' | 'adminToken' | 'configFile'
-> & {
-  readonly deployment: Deployment
-  readonly artifacts: string | undefined
-  readonly splitter: string | undefined
-  readonly historyEnvFile: string | undefined
-  readonly facilitators?: readonly FacilitatorProcess[] | undefined
-  readonly shopUrl: string | undefined
-  readonly storefrontUrl: string | undefined
-  readonly directory: string
-  readonly payerState: string
-}
 
 /** The file that describes a running devnet to other tools. Its keys are public development keys. */
 export type NetworkFile = {
@@ -39,21 +22,21 @@ export type NetworkFile = {
   readonly hub: string
   readonly facilitatorUrl: string
   /** The daemons behind that URL; absent when there is one. */
-  readonly facilitators?: readonly FacilitatorProcess[]
+  readonly facilitators?: readonly FacilitatorProcess[] | undefined
   readonly shopUrl: string
   /** The shop for a browser, with a development wallet; absent without a shop. */
-  readonly storefrontUrl?: string
+  readonly storefrontUrl?: string | undefined
   readonly indexerUrl: string
   readonly deciderUrl: string
   readonly controlUrl: string
   readonly adminToken: string
   readonly configFile: string
   /** Folder of the proving keys; absent when nothing is finalized. */
-  readonly artifacts?: string
+  readonly artifacts: string | undefined
   /** The contract that divides what is minted; absent unless the fee is split. */
-  readonly splitter?: string
+  readonly splitter: string | undefined
   /** Variables of the payment history, as a file; absent unless one is kept. */
-  readonly historyEnvFile?: string
+  readonly historyEnvFile: string | undefined
   readonly accounts: Readonly<
     Record<
       'payer' | 'treasury' | 'relayer' | 'provider' | 'feeRecipient',
@@ -71,33 +54,14 @@ const names = { forPrograms: 'network.json', forShells: 'env' } as const
 const payerCaps = { perPayment: '1000000', total: '50000000' } as const
 
 /** Writes the file for programs, and beside it the variables for a shell. Returns the path of the first. */
-export function writeNetworkFile(network: NetworkFacts, pid: number): string {
+export function writeNetworkFile(
+  { directory, payerState }: { readonly directory: string; readonly payerState: string },
+  network: Omit<NetworkFile, 'accounts' | 'routes'>,
+): string {
   const { payer, treasury, relayer, provider, feeRecipient } = developmentRoles
-  const content: NetworkFile = {
-    rpcUrl: network.rpcUrl,
-    chainId: network.deployment.chainId,
-    token: network.deployment.token,
-    helper: network.deployment.permitBurner,
-    verifier: network.deployment.verifier,
-    hub: network.deployment.hub,
-    facilitatorUrl: network.facilitatorUrl,
-    ...(network.facilitators && { facilitators: network.facilitators }),
-    shopUrl: network.shopUrl ?? '',
-    ...(network.storefrontUrl !== undefined && { storefrontUrl: network.storefrontUrl }),
-    indexerUrl: network.indexerUrl,
-    deciderUrl: network.deciderUrl,
-    controlUrl: network.controlUrl,
-    adminToken: network.adminToken,
-    configFile: network.configFile,
-    ...(network.artifacts !== undefined && { artifacts: network.artifacts }),
-    ...(network.splitter !== undefined && { splitter: network.splitter }),
-    ...(network.historyEnvFile !== undefined && { historyEnvFile: network.historyEnvFile }),
-    accounts: { payer, treasury, relayer, provider, feeRecipient },
-    routes: shopRoutes,
-    pid,
-  }
-  const { directory } = network
-  writeWhole(join(directory, names.forShells), shellVariables(content, network.payerState))
+  const accounts = { payer, treasury, relayer, provider, feeRecipient }
+  const content: NetworkFile = { ...network, accounts, routes: shopRoutes }
+  writeWhole(join(directory, names.forShells), shellVariables(content, payerState))
   return writeWhole(join(directory, names.forPrograms), `${JSON.stringify(content, undefined, 2)}\n`)
 }
 
@@ -155,16 +119,14 @@ function shellVariables(network: NetworkFile, payerState: string): string {
 }
 
 /** How a shell and a stranger's program get to this network. */
-export function howToUse({
-  directory,
-  rpcUrl,
-  deployment,
-  controlUrl,
-}: Omit<NetworkFacts, 'storefrontUrl'>): string[] {
+export function howToUse(
+  directory: string,
+  { rpcUrl, token, controlUrl }: Pick<NetworkFile, 'rpcUrl' | 'token' | 'controlUrl'>,
+): string[] {
   const file = join(relative(process.cwd(), directory) || '.', names.forShells)
   return [
     `use this network from another terminal: set -a; . ${file}; set +a`,
-    `  sets keys, limits and URLs: chain ${rpcUrl}, token ${deployment.token}`,
+    `  sets keys, limits and URLs: chain ${rpcUrl}, token ${token}`,
     `  more zUSD: curl -X POST ${controlUrl}/faucet -H 'content-type: application/json' -d '{"address":"0x…"}'`,
   ]
 }
@@ -182,8 +144,10 @@ export async function lockFolder(folder: string): Promise<{ release(): Promise<v
     return await lockJournal(join(folder, 'network'))
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'ledger_locked') throw error
-    const [process = ''] = /\(process \d+\)$/.exec(error.message) ?? []
-    const message = `${folder} is in use by another local network ${process}`.trimEnd()
-    throw new Error(`${message}; stop that one, or choose another folder with --dir`, { cause: error })
+    const who = 'holder' in error ? ` (process ${error.holder})` : ''
+    throw new Error(
+      `${folder} is in use by another local network${who}; stop that one, or choose another folder with --dir`,
+      { cause: error },
+    )
   }
 }

@@ -49,7 +49,10 @@ describe('fault 6 two daemons on one journal', () => {
     first.kill()
     await first.ended
     const lock = await lockJournal(path)
-    await expect(lockJournal(path)).rejects.toThrow(`(process ${process.pid})`)
+    await expect(lockJournal(path)).rejects.toMatchObject({
+      message: expect.stringContaining(`(process ${process.pid})`),
+      holder: process.pid,
+    })
     await lock.release()
   })
 

@@ -46,8 +46,9 @@ export async function assertUnlocked(name: string): Promise<void> {
 }
 
 /**
- * Throws `SvcError('ledger_locked')`, or `SvcError('ledger_unusable')` when the file system refuses. `onLost` is
- * called once if the lock file is taken away: another daemon may then lock its own file.
+ * Throws `SvcError('ledger_locked')`, with the process that has it as `holder` if that is known, or
+ * `SvcError('ledger_unusable')` when the file system refuses. `onLost` is called once if the lock file is taken away: another
+ * daemon may then lock its own file.
  */
 export async function lockJournal(
   name: string,
@@ -164,8 +165,9 @@ function holderIn(connection: Connection): number | undefined {
 
 const identityAt = (file: string) => identityOf(statSync(file, { bigint: true, throwIfNoEntry: false }))
 
-const locked = (path: string, pid: number | undefined, setting: string) =>
-  new SvcError(
-    'ledger_locked',
-    `${setting}: ${path} is in use by another daemon${pid ? ` (process ${pid})` : ''}`,
-  )
+function locked(path: string, holder: number | undefined, setting: string): SvcError {
+  const inUse = `${setting}: ${path} is in use by another daemon`
+  return holder === undefined
+    ? new SvcError('ledger_locked', inUse)
+    : Object.assign(new SvcError('ledger_locked', `${inUse} (process ${holder})`), { holder })
+}
