@@ -1,17 +1,16 @@
 /** A PostgreSQL server for tests, which they end, freeze and start again. */
-import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import {
   createPostgresFolder,
   findPostgres,
   howToGetPostgres,
+  runStatements,
 } from '../../packages/devnet/dist/network/postgres.js'
 import { childrenOf } from './children.js'
 
 /** Why tests with a server cannot run here; empty when they can. */
 export const notRun = () => (findPostgres() === undefined ? ` (not run: ${howToGetPostgres})` : '')
+
+export { runStatements }
 
 export type PostgresServer = {
   /** The address of a database, which need not exist. */
@@ -33,8 +32,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   let server = await launch()
   const signal = (name: NodeJS.Signals) => {
     // The parent first: it would start a child again that looks dead.
-    server.kill(name)
-    for (const pid of childrenOf(server.pid ?? 0)) {
+    process.kill(server.pid, name)
+    for (const pid of childrenOf(server.pid)) {
       try {
         process.kill(pid, name)
       } catch {
@@ -42,36 +41,20 @@ export async function startPostgres(): Promise<PostgresServer> {
       }
     }
   }
-  async function end(): Promise<void> {
-    if (server.exitCode !== null || server.signalCode !== null) throw new Error('the server had ended before')
-    const exited = once(server, 'exit')
-    server.kill('SIGQUIT')
-    await exited
-  }
   return {
     url,
     run,
     port,
     async restart() {
-      await end()
+      await server.end()
       server = await launch()
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
     async close() {
       signal('SIGCONT')
-      await end()
+      await server.end()
       remove()
     },
   }
-}
-
-/** A test may read a whole ledger. */
-const maxBuffer = 1024 ** 3
-
-/** Runs statements in the database of this address, and gives what they print. */
-export async function runStatements(url: string, statements: string): Promise<string> {
-  const args = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statements, url]
-  const { stdout } = await promisify(execFile)(join(findPostgres() ?? '', 'psql'), args, { maxBuffer })
-  return stdout.trim()
 }

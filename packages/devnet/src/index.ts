@@ -9,7 +9,7 @@ export {
   startLocalNetwork,
 } from './network/local-network.js'
 export { type NetworkFile, shopRoutes } from './network/network-file.js'
-export { createPostgresFolder, findPostgres } from './network/postgres.js'
+export { createPostgresFolder, runStatements } from './network/postgres.js'
 export { facilitatorCommand, startIndexer } from './network/services.js'
 export * from './node/accounts.js'
 export { type Chain, type ChainStats, startChain } from './node/chain.js'

@@ -1,5 +1,5 @@
 /** A PostgreSQL server of one's own: in a new folder, on a free port of loopback, as a user that is not root. */
-import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chownSync,
@@ -39,8 +39,22 @@ export type PostgresFolder = {
   /** The address of a database; `postgres` is there from the start. */
   url(database: string): string
   /** Starts the server on the folder, also again after its end. Resolves when it takes connections. */
-  launch(): Promise<ChildProcess>
+  launch(): Promise<{
+    readonly pid: number
+    /** Ends it at once, as a power failure would. */
+    end(): Promise<void>
+  }>
   remove(): void
+}
+
+/** A test may read a whole ledger. */
+const printedBytesMax = 1024 ** 3
+
+/** Runs statements in the database of this address, and gives what they print. */
+export async function runStatements(url: string, statements: string): Promise<string> {
+  const args = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statements, url]
+  const options = { maxBuffer: printedBytesMax }
+  return (await promisify(execFile)(join(findPostgres() ?? '', 'psql'), args, options)).stdout.trim()
 }
 
 /** Nothing in it has to outlive the machine. */
@@ -80,13 +94,22 @@ export async function createPostgresFolder({
     url: (database) => `postgres://svc@${loopbackHost}:${port}/${database}`,
     async launch() {
       const server = spawn(join(bin, 'postgres'), args, { ...options, ...child })
+      const { pid } = server
+      if (pid === undefined) throw new Error(`${bin} has no server that can be started`)
+      const exited = once(server, 'exit')
       // Another server may have taken the port, and answers in its place.
-      const isOurs = () => pidIn(data) === server.pid
+      const isOurs = () => pidIn(data) === pid
       while (!(isOurs() && (await isUp()))) {
         if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
-      return server
+      return {
+        pid,
+        async end() {
+          server.kill('SIGQUIT')
+          await exited
+        },
+      }
     },
     remove,
   }
@@ -111,11 +134,7 @@ export async function openDatabase(
   onClose(async () => folder.remove())
   const server = await folder.launch()
   closeSync(log)
-  const exited = once(server, 'exit')
-  onClose(async () => {
-    server.kill('SIGQUIT')
-    await exited
-  })
+  onClose(server.end)
   return folder.url('postgres')
 }
 

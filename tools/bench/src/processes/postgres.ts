@@ -1,12 +1,6 @@
 /** A PostgreSQL server as it ships: in a folder of its own, on a free port of loopback, with every commit on the disk. */
-import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { createPostgresFolder, findPostgres } from '@svc-zerc20/devnet'
-
-const run = promisify(execFile)
+import { createPostgresFolder, runStatements } from '@svc-zerc20/devnet'
 
 export type ServerFigures = {
   readonly statements: number
@@ -31,11 +25,7 @@ export async function startServer(): Promise<BenchServer> {
     settings: { shared_preload_libraries: 'pg_stat_statements' },
   })
   const server = await launch()
-  const ended = once(server, 'exit')
-  const ask = async (statement: string): Promise<string> => {
-    const args = ['-X', '-A', '-t', '-q', '-c', statement, url('postgres')]
-    return (await run(join(findPostgres() ?? '', 'psql'), args)).stdout.trim()
-  }
+  const ask = (statement: string) => runStatements(url('postgres'), statement)
   await ask('CREATE EXTENSION pg_stat_statements')
   return {
     async create(name) {
@@ -47,12 +37,11 @@ export async function startServer(): Promise<BenchServer> {
         (SELECT sum(calls) FROM pg_stat_statements WHERE query = 'COMMIT'),
         pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')`)
       const [statements = 0, transactions = 0, walBytes = 0] = told.split('|').map(Number)
-      return { statements, transactions, walBytes, cpuMs: cpuOf(server.pid ?? 0) }
+      return { statements, transactions, walBytes, cpuMs: cpuOf(server.pid) }
     },
     bytesOf: async (name) => Number(await ask(`SELECT pg_database_size('${name}')`)),
     async close() {
-      server.kill('SIGQUIT')
-      await ended
+      await server.end()
       remove()
     },
   }
