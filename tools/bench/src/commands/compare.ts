@@ -21,12 +21,11 @@ import { createChainView } from '../inputs/chain-view.js'
 import type { ChainReady } from '../processes/chain.js'
 import { startChild } from '../processes/child.js'
 import { residentMemory } from '../processes/usage.js'
+import { say } from '../say.js'
 
 const blockMs = 1000
 const resultFile = fileURLToPath(new URL('../../results/latest.json', import.meta.url))
 const pageFile = fileURLToPath(new URL('../../results/latest.html', import.meta.url))
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
 type Records = Readonly<Record<ContestantName, { cells: Cell[]; duplicates: Duplicates[] }>>
 

@@ -21,6 +21,7 @@ import { type CountedWire, openCountedWire } from '../processes/counted-wire.js'
 import type { LoadResult } from '../processes/load.js'
 import { startServer } from '../processes/postgres.js'
 import { cpuMs } from '../processes/usage.js'
+import { judge, median, say } from '../say.js'
 
 const { values } = parseArgs({
   options: {
@@ -35,10 +36,6 @@ const { values } = parseArgs({
 const numberOf = (name: keyof typeof values) => Number(values[name])
 const [payments, atOnce, rounds] = [numberOf('payments'), numberOf('at-once'), numberOf('rounds')]
 const targets = { throughput: 0.7, cpu: 1.2, roundTrips: 4 }
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
-const verdict = (isReached: boolean, what: string) => say(`${isReached ? 'reached' : 'MISSED '}  ${what}`)
-const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? 0
 
 const closers: (() => unknown)[] = []
 const config = {
@@ -188,16 +185,16 @@ async function bench(): Promise<void> {
   say(`round trips of a settle alone: ${counts.join(', ')}`)
 
   const throughput = one.perSecond / sqlite.perSecond
-  verdict(
+  judge(
     throughput >= targets.throughput,
     `one daemon on PostgreSQL accepts ${throughput.toFixed(2)} × of SQLite (at least ${targets.throughput})`,
   )
   const cpu = two.cpuMs / one.cpuMs
-  verdict(
+  judge(
     cpu <= targets.cpu,
     `two daemons use ${cpu.toFixed(2)} × the processor time a settle of one (at most ${targets.cpu})`,
   )
-  verdict(
+  judge(
     median(counts) <= targets.roundTrips,
     `a settle alone is answered after ${median(counts)} round trips to the database (at most ${targets.roundTrips})`,
   )

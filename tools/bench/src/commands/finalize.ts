@@ -14,6 +14,7 @@ import type { ChainReady } from '../processes/chain.js'
 import { type Child, startChild } from '../processes/child.js'
 import type { Load, LoadResult } from '../processes/load.js'
 import { childrenOf, cpuMs, residentMemory } from '../processes/usage.js'
+import { say } from '../say.js'
 
 const { values } = parseArgs({
   options: {
@@ -42,7 +43,6 @@ const challengeCount = 500
 const poolSize = 4 * challengeCount
 const pollMs = 100
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const judged = (name: string, figure: string, isMet: boolean) =>
   say(`${isMet ? 'reached' : 'MISSED '}  ${name}: ${figure}`)

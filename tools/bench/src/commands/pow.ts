@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { createAddressMiner } from '@svc-zerc20/facilitator'
 import { burnHash, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
 import { poseidon3 } from 'poseidon-lite/poseidon3'
+import { median, say } from '../say.js'
 import { measureChallenges } from './pow-challenge.js'
 
 const { values } = parseArgs({
@@ -12,7 +13,6 @@ const { values } = parseArgs({
     challenges: { type: 'string', default: '4' },
   },
 })
-const say = (line: string) => process.stdout.write(`${line}\n`)
 const puzzle: PowPuzzle = {
   generation: 2,
   powBits: 32, // no try passes, so that every try is made
@@ -47,9 +47,6 @@ function ratePerSecond({ tries, run }: Contestant, startNonce: number): number {
   const { user, system } = process.cpuUsage(before)
   return tries / ((user + system) / 1e6)
 }
-
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 async function compareHashes(rounds: number): Promise<void> {
   const sample = burnHash(2, puzzle.recipientHash, puzzle.baseSecret)

@@ -8,12 +8,12 @@ import { batchSample, rootSample, withdrawSample } from '../inputs/circuits.js'
 import { type Child, startChild } from '../processes/child.js'
 import type { ReferenceQuestion } from '../processes/snarkjs.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
+import { judge, median, say, seconds } from '../say.js'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const roundsAsked = Number(values.rounds)
 /** Wanted of a mint proof, against snarkjs. */
 const cpuRatioMax = 0.2
-const say = (line: string) => process.stdout.write(`${line}\n`)
 const folder = await ensureArtifacts({ batch: true, onProgress: say })
 const { manifest } = await readArtifacts(folder)
 
@@ -52,15 +52,11 @@ async function sample({ prove, pid }: Contestant): Promise<Sample> {
   return { wallMs: performance.now() - startedAt, cpuMs: (cpuMs(pid()) ?? 0) - cpuBefore }
 }
 
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
-const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`.padStart(8)
-
 function line(name: string, first: Sample, samples: readonly Sample[], peakBytes: number): string {
-  const wall = seconds(median(samples.map(({ wallMs }) => wallMs)))
-  const cpu = seconds(median(samples.map(({ cpuMs: used }) => used)))
+  const wall = seconds(median(samples.map(({ wallMs }) => wallMs))).padStart(8)
+  const cpu = seconds(median(samples.map(({ cpuMs: used }) => used))).padStart(8)
   const peak = `${(peakBytes / 1e6).toFixed(0)} MB`.padStart(7)
-  return `  ${name.padEnd(9)} ${wall}  CPU ${cpu}  peak ${peak}  first proof ${seconds(first.wallMs)}`
+  return `  ${name.padEnd(9)} ${wall}  CPU ${cpu}  peak ${peak}  first proof ${seconds(first.wallMs).padStart(8)}`
 }
 
 /** Gives the processor time of one of our proofs, in milliseconds, and its ratio to that of snarkjs. */
@@ -105,8 +101,9 @@ const batch = await compare(
 )
 const each = batch.cpuMs / batchShape.slots
 say(
-  `a payment in a batch of ${batchShape.slots}: CPU ${seconds(each).trim()}, ${(each / single.cpuMs).toFixed(2)} of a single mint`,
+  `a payment in a batch of ${batchShape.slots}: CPU ${seconds(each)}, ${(each / single.cpuMs).toFixed(2)} of a single mint`,
 )
-say(
-  `${single.cpuRatio <= cpuRatioMax ? 'reached' : 'MISSED '}  CPU of a mint proof ≤ ${cpuRatioMax} of snarkjs: ${single.cpuRatio.toFixed(2)}`,
+judge(
+  single.cpuRatio <= cpuRatioMax,
+  `CPU of a mint proof ≤ ${cpuRatioMax} of snarkjs: ${single.cpuRatio.toFixed(2)}`,
 )

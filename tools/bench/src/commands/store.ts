@@ -15,6 +15,7 @@ import { askAll, exportAll, slowest } from '../processes/history-asker.js'
 import { type LedgerRun, runLedger } from '../processes/ledger-load.js'
 import { type BenchServer, type ServerFigures, startServer } from '../processes/postgres.js'
 import { cpuMs, residentMemory } from '../processes/usage.js'
+import { judge, median, say, seconds } from '../say.js'
 
 /** Time for the pool of addresses to be filled and for idle threads to end. */
 const settleSeconds = 20
@@ -31,11 +32,7 @@ const { values } = parseArgs({
   },
 })
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
 const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`
-const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
-const verdict = (isReached: boolean, what: string) => say(`${isReached ? 'reached' : 'MISSED '}  ${what}`)
-const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? 0
 
 const perSecond = ({ payments, seconds }: LedgerRun) => payments / seconds
 
@@ -144,14 +141,14 @@ async function measureStarts(): Promise<void> {
     await network.close()
   }
   say(`starts ${ready.map(seconds).join(', ')}`)
-  verdict(median(ready) < targets.startMs, `a start takes ${seconds(median(ready))} (below 1.5 s)`)
+  judge(median(ready) < targets.startMs, `a start takes ${seconds(median(ready))} (below 1.5 s)`)
 }
 
 async function askDaemon(): Promise<void> {
   const { network } = await start()
   try {
     const ready = memoryOf(network)
-    verdict(
+    judge(
       (ready.rssBytes ?? 0) < targets.rssBytes,
       `RSS ${megabytes(ready.rssBytes)} when ready (below 200 MB)`,
     )
@@ -179,11 +176,8 @@ async function askDaemon(): Promise<void> {
     say(`  export of ${exported.payments} payments, ${megabytes(exported.bytes)}: ${seconds(exported.ms)}`)
     const page = slowest(answers.filter(({ kind }) => kind === 'page'))
     const totals = slowest(answers.filter(({ kind }) => kind === 'totals'))
-    verdict(
-      page.ms < targets.pageMs,
-      `slowest first page ${page.ms.toFixed(1)} ms: ${page.name} (below 50 ms)`,
-    )
-    verdict(
+    judge(page.ms < targets.pageMs, `slowest first page ${page.ms.toFixed(1)} ms: ${page.name} (below 50 ms)`)
+    judge(
       totals.ms < targets.totalsMs,
       `slowest totals of a month ${totals.ms.toFixed(1)} ms: ${totals.name} (below 500 ms)`,
     )
