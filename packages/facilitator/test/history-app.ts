@@ -67,6 +67,7 @@ export async function openHistoryApp({
     tokenLabel: { symbol: 'zUSD', decimals: 6 },
     login: undefined,
     statements: undefined,
+    exports: { payer: new Set(), provider: new Set() },
     books: history.books,
     disclose: async (nonce: ChallengeNonce) => {
       const at = payments.findIndex(({ challenge }) => challenge.nonce === nonce)

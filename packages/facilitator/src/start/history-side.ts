@@ -1,5 +1,6 @@
 /** The participants' side of the payment history: tokens, wallet login, statements, and the routes that use them. */
 import { createHmac } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { historyUrlOf } from '../config/settings.js'
 import { createTokens } from '../history/identity/tokens.js'
@@ -65,6 +66,7 @@ export async function createHistorySide(parts: Parts): Promise<HistorySide | und
       clock,
       books: history.books,
       disclose: history.disclose,
+      exports: { payer: new Set<Readable>(), provider: new Set<Readable>() },
     }
     return { guard: historyGuard(api), register: (app) => registerRoutes(app, historyRoutes, api) }
   }

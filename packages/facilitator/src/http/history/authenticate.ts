@@ -1,4 +1,5 @@
 /** Authenticates participants: whose token a request has, what that participant may see, and how often it may ask. */
+import type { Readable } from 'node:stream'
 import {
   type Address,
   accept,
@@ -34,6 +35,8 @@ export type HistoryApiDeps = {
   readonly disclose: (nonce: ChallengeNonce, payer: Address) => Promise<void>
   /** Absent without a statement issuer. */
   readonly statements: Statements | undefined
+  /** The exports of each participant that have not ended. */
+  readonly exports: Readonly<Record<Sight['role'], Set<Readable>>>
   readonly admission: Pick<Admission, 'participant' | 'login'>
   readonly clock: Pick<Clock, 'now' | 'sleep'>
 }

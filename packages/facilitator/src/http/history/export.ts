@@ -8,7 +8,7 @@ import { limits } from '../../config/limits.js'
 import type { HistoryPayment } from '../../history/payment.js'
 import { boundsOf, type SeenPayment, type Sight, seenBy } from '../../history/scopes.js'
 import { toJson } from '../server.js'
-import { guardedRoute, type HistoryApiDeps } from './authenticate.js'
+import { guardedRoute } from './authenticate.js'
 import { filterOf } from './payments.js'
 import * as schemas from './schemas.js'
 import { csvOf, viewPayment } from './view.js'
@@ -36,7 +36,7 @@ export const exportRoutes = [
       const { format = 'json' } = query
       // Without this the whole stream would be made for a HEAD and thrown away.
       if (request.method === 'HEAD') return reply.type(exportTypes[format]).send()
-      const underWay = underWayOf(deps, role)
+      const underWay = deps.exports[role]
       if (underWay.size >= limits.historyExportsAtOnceMax) return tooManyAtOnce
       const seen = seenOf(deps.books.all(filterOf(bounds.value, query)), sight, at)
       const money = { network: Network.format(deps.chainId), token: toChecksum(deps.token) }
@@ -49,15 +49,6 @@ export const exportRoutes = [
     },
   }),
 ]
-
-/** The exports of each participant that have not ended. */
-const exportsOf = new WeakMap<HistoryApiDeps, Record<Sight['role'], Set<Readable>>>()
-
-function underWayOf(deps: HistoryApiDeps, role: Sight['role']): Set<Readable> {
-  const known = exportsOf.get(deps) ?? { payer: new Set(), provider: new Set() }
-  exportsOf.set(deps, known)
-  return known[role]
-}
 
 function keepUnderWay(underWay: Set<Readable>, stream: Readable, clock: Pick<Clock, 'sleep'>): void {
   const closed = new AbortController()
