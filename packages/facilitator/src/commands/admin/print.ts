@@ -11,7 +11,6 @@ const paymentColumns = 'issuedAt phase waiting.reason amount fee.amount challeng
 /** Fields that are worth a column. Other lists show every field. */
 const columnsOf: Readonly<Record<string, readonly string[]>> = {
   payments: paymentColumns,
-  challenges: 'issuedAt expiresAt amount claimed challengeNonce'.split(' '),
   late: 'late.reason expiresAt late.value challengeNonce late.transaction'.split(' '),
   demoted: ['granted', ...paymentColumns],
   stuck: ['stuck', 'challengeNonce', 'payTo'],
