@@ -1,3 +1,4 @@
+import { rules } from '../../packages/facilitator/dist/config/rules.js'
 import { configTables } from '../../packages/facilitator/dist/config/schema.js'
 
 const source = 'packages/facilitator/src/config/schema.ts'
@@ -36,9 +37,7 @@ ${sections.join('\n')}
 
 - \`network.chain_id\` equals the chain id of the RPC.
 - A \`listen.host\` that other machines can reach needs \`SVC_ADMIN_TOKEN\`; so does every \`profile\` but \`local\`.
-- \`fee.splitter\` selects split mode: it equals \`settlement.treasury\`, \`fee.bps\` is at least 1 and
-  \`fee.min_per_payment\` is 0. Without it the mode is custodial, and \`fee.recipient\` is required.
-- Every seller has a unique name and a unique token, and the sum of all \`reserved_percent\` is at most 100.
+${rules.map(({ text }) => `- ${text}`).join('\n')}
 - A relative \`settlement.journal\` starts at the folder of the configuration file, wherever the daemon is started.
 `
 }

@@ -2,7 +2,7 @@
 import { exitCodeFor, exitCodes, type ProcessLog } from '@svc-zerc20/daemon'
 import { CodedError } from '@svc-zerc20/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Environment } from '../config/secrets/environment.js'
+import { type Environment, environmentVariables } from '../config/secrets/environment.js'
 import type { LogEvent } from '../telemetry/events.js'
 
 /** The process around a command. */
@@ -24,14 +24,17 @@ Exit codes:
   ${exitCodes.mistake}   a mistake in configuration, environment or command line; fix it first
   ${exitCodes.tryAgain}  nothing to fix here, for example the RPC is down; try again later`
 
+/** The first sentence of what a variable is for, and when it is required. */
+function helpOf({ name, about, required }: (typeof environmentVariables)[number]): string {
+  const [first] = about.split(/\.(?:\s|$)/)
+  const need = { never: '', always: ', required' }[required] ?? `, required ${required}`
+  return `  ${name.padEnd(25)}  ${first}${need}`.replaceAll('`', '')
+}
+
 export const environmentHelp = `
-Environment (keys are never read from the file):
-  SVC_TREASURY_PK  seed of the burn secrets, and sends fees from the treasury in custodial mode, required
-  SVC_RELAYER_PK   pays gas for relayed burns and mints, required
-  SVC_MINTER_PK    pays gas for mints instead, so that burns and mints have no sender in common
-  SVC_ADMIN_TOKEN  bearer token of /admin/*, required unless local on loopback
-  SVC_DECIDER_TOKEN  bearer token of the decider; set, batch proofs and their secrets go to network.decider_url
-  PAYMENT_HISTORY_PATH, HISTORY_*  the payment history, all of its group or none; docs/reference/environment.md`
+Environment (keys are never read from the file; docs/reference/environment.md tells more):
+${environmentVariables.map(helpOf).join('\n')}
+  PAYMENT_HISTORY_PATH       The payment history, with HISTORY_*, all of its group or none`
 
 export const acceptCopyOption = [
   '--accept-copy',

@@ -3,19 +3,43 @@ import { amountLimit } from '@svc-zerc20/protocol'
 import type { Finding } from './finding.js'
 import type { PartialConfig } from './schema.js'
 
-type Rule = Pick<Finding, 'key' | 'message'>
+type Broken = Pick<Finding, 'key' | 'message'>
+/** Whether the file has a key, valid or not. An invalid one was already reported. */
+type IsGiven = (path: string) => boolean
 
-/** `isGiven` says whether the file has a key, valid or not. An invalid one was already reported. */
-export function judgeRules(config: PartialConfig, isGiven: (path: string) => boolean): Rule[] {
-  return [
-    ...judgeGas(config),
-    ...judgeRecipients(config),
-    ...judgeFee(config, isGiven),
-    ...judgeSellers(config),
-  ]
-}
+/** Each rule, as the reference of the file prints it. */
+export const rules: readonly {
+  readonly text: string
+  readonly judge: (config: PartialConfig, isGiven: IsGiven) => Broken[]
+}[] = [
+  {
+    text: '`settlement.max_priority_fee_gwei` is at most `settlement.max_fee_per_gas_gwei`.',
+    judge: judgeGas,
+  },
+  {
+    text: 'Neither `settlement.treasury` nor `fee.recipient` is one of the contracts that the file names: what is paid to those is lost.',
+    judge: judgeRecipients,
+  },
+  {
+    text: 'A price can bear the fee: `fee.bps` is below 10000 if the provider bears it, and `fee.min_per_payment` is below 2^248.',
+    judge: judgeFeeAmount,
+  },
+  {
+    text:
+      '`fee.splitter` selects split mode: it equals `settlement.treasury`, `fee.bps` is at least 1 and `fee.min_per_payment` is ' +
+      '0. Without it the mode is custodial, and `fee.recipient` is required, which is not the treasury.',
+    judge: judgeFeeMode,
+  },
+  {
+    text: 'Every seller has a unique name and a unique token, and the sum of all `reserved_percent` is at most 100.',
+    judge: judgeSellers,
+  },
+]
 
-function judgeGas({ settlement }: PartialConfig): Rule[] {
+export const judgeRules = (config: PartialConfig, isGiven: IsGiven): Broken[] =>
+  rules.flatMap(({ judge }) => judge(config, isGiven))
+
+function judgeGas({ settlement }: PartialConfig): Broken[] {
   const { max_fee_per_gas_gwei: whole, max_priority_fee_gwei: tip } = settlement
   if (whole === undefined || tip === undefined || tip <= whole) return []
   const key = 'settlement.max_priority_fee_gwei'
@@ -23,7 +47,7 @@ function judgeGas({ settlement }: PartialConfig): Rule[] {
 }
 
 /** Money minted or sent to one of the system's own contracts would be lost. */
-function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
+function judgeRecipients({ network, settlement, fee }: PartialConfig): Broken[] {
   const contracts = {
     'network.token': network.token,
     'network.verifier': network.verifier,
@@ -38,21 +62,19 @@ function judgeRecipients({ network, settlement, fee }: PartialConfig): Rule[] {
   )
 }
 
-function judgeFee({ fee, settlement }: PartialConfig, isGiven: (path: string) => boolean): Rule[] {
+function judgeFeeMode({ fee, settlement }: PartialConfig, isGiven: IsGiven): Broken[] {
   if (fee === undefined) return []
-  return [
-    ...judgeFeeAmount(fee),
-    ...(isGiven('fee.splitter')
-      ? judgeSplitMode(fee, settlement)
-      : judgeCustodialMode(fee, settlement, isGiven('fee.recipient'))),
-  ]
+  return isGiven('fee.splitter')
+    ? judgeSplitMode(fee, settlement)
+    : judgeCustodialMode(fee, settlement, isGiven('fee.recipient'))
 }
 
 type PartialFee = NonNullable<PartialConfig['fee']>
 
 /** A fee that no price can bear would refuse every challenge. */
-function judgeFeeAmount({ bps, charge_to: chargeTo, min_per_payment: least }: PartialFee): Rule[] {
-  const problems: Rule[] = []
+function judgeFeeAmount({ fee = {} }: PartialConfig): Broken[] {
+  const { bps, charge_to: chargeTo, min_per_payment: least } = fee
+  const problems: Broken[] = []
   if (bps === 10_000 && chargeTo === 'provider') {
     const message = 'must be below 10000 when fee.charge_to is "provider": the fee would be the whole price'
     problems.push({ key: 'fee.bps', message })
@@ -67,7 +89,7 @@ function judgeCustodialMode(
   { recipient }: PartialFee,
   { treasury }: PartialConfig['settlement'],
   isRecipientTried: boolean,
-): Rule[] {
+): Broken[] {
   const key = 'fee.recipient'
   if (!isRecipientTried) {
     return [{ key, message: 'required in custodial fee mode (fee.splitter would choose split mode)' }]
@@ -76,8 +98,8 @@ function judgeCustodialMode(
   return [{ key, message: 'is settlement.treasury: the fee would be sent to where it already is' }]
 }
 
-function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement']): Rule[] {
-  const problems: Rule[] = []
+function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement']): Broken[] {
+  const problems: Broken[] = []
   if (fee.splitter !== undefined && treasury !== undefined && fee.splitter !== treasury) {
     problems.push({
       key: 'fee.splitter',
@@ -95,8 +117,8 @@ function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement
 }
 
 /** Sellers need distinct names and tokens, and their reserved shares may not add up to more than all. */
-function judgeSellers({ sellers }: PartialConfig): Rule[] {
-  const problems: Rule[] = []
+function judgeSellers({ sellers }: PartialConfig): Broken[] {
+  const problems: Broken[] = []
   for (const name of ['name', 'token_sha256'] as const) {
     for (const [index, seller] of sellers.entries()) {
       const first = sellers.findIndex((other) => other[name] === seller[name])
