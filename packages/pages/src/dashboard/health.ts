@@ -167,13 +167,13 @@ function accounts({ status }: Seen): HTMLElement {
     table(
       'Transactions in flight',
       ['For', 'Nonce#', 'Signed', 'Versions#', 'Transaction'],
-      status.queue.map(({ nonce, purpose, txHash, forms, signedAt, unfunded }) => ({
+      status.queue.map(({ txNonce, purpose, txHash, versions, signedAt, unfunded }) => ({
         key: txHash,
         cells: [
           unfunded ? badge(`${purpose}, unfunded`, 'bad') : purpose,
-          `${nonce}`,
+          `${txNonce}`,
           when(signedAt),
-          `${forms}`,
+          `${versions}`,
           hash(txHash),
         ],
       })),

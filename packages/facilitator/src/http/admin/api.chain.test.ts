@@ -322,7 +322,7 @@ describe('payments', () => {
       let queue: unknown[] = []
       while (queue.length === 0) queue = (await admin('/status')).body.queue as unknown[]
       expect(queue).toMatchObject([
-        { account: 'relayer', nonce: expect.any(Number), forms: 1, unfunded: false },
+        { account: 'relayer', txNonce: expect.any(Number), versions: 1, unfunded: false },
       ])
     } finally {
       net.chain.setFaults([])

@@ -118,10 +118,10 @@ const sendingAccount = {
 const queue = z.array(
   z.looseObject({
     account: z.enum(['relayer', 'minter']),
-    nonce: count,
+    txNonce: count,
     purpose: z.enum(['burn', 'mint', 'distribution']).describe('what it is for; burns go first'),
     txHash,
-    forms: count.describe('1, and one more for each higher fee'),
+    versions: count.describe('1, and one more for each higher fee'),
     signedAt: seconds,
     unfunded: z.boolean(),
   }),

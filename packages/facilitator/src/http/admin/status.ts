@@ -20,7 +20,7 @@ import { viewFees } from './view.js'
 type QueueView = {
   readonly address: Address
   /** Signed and not confirmed. */
-  queue(): readonly { readonly txNonce: number; readonly signedAtMs: number }[]
+  queue(): readonly { readonly signedAtMs: number }[]
 }
 
 export type StatusDeps = {
@@ -149,9 +149,8 @@ function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDe
 }
 
 const viewQueue = (account: 'relayer' | 'minter', sender: QueueView | undefined) =>
-  (sender?.queue() ?? []).map(({ txNonce, signedAtMs, ...rest }) => ({
+  (sender?.queue() ?? []).map(({ signedAtMs, ...rest }) => ({
     account,
-    nonce: txNonce,
     ...rest,
     signedAt: inSeconds(signedAtMs),
   }))

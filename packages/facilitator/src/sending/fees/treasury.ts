@@ -45,11 +45,11 @@ export function createTreasurySender(deps: {
     return quantityOf(method, answer) > BigInt(txNonce)
   }
 
-  const ownerFor = (sweep: Sweep, forms: SignedTransaction[], onSigned?: (hash: Hex) => void) => ({
+  const ownerFor = (sweep: Sweep, versions: SignedTransaction[], onSigned?: (hash: Hex) => void) => ({
     purpose: 'sweep' as const,
     async recordSigned(transaction: SignedTransaction) {
       await ledger.recordSweepSigned(sweep, transaction)
-      forms.push(transaction)
+      versions.push(transaction)
       onSigned?.(transaction.hash)
     },
   })
@@ -58,13 +58,21 @@ export function createTreasurySender(deps: {
    * The outcome of an end. A foreign transaction that used the txNonce may be undone by a reorg, and then the sweep could
    * still be mined. It counts as displaced only when the other transaction is deep, and is watched until then.
    */
-  async function outcomeOf(first: RelayEnd, sweep: Sweep, forms: SignedTransaction[]): Promise<SweepOutcome> {
-    for (let end = first; ; end = await relayer.resume({ ...ownerFor(sweep, forms), versions: [...forms] })) {
+  async function outcomeOf(
+    first: RelayEnd,
+    sweep: Sweep,
+    versions: SignedTransaction[],
+  ): Promise<SweepOutcome> {
+    for (
+      let end = first;
+      ;
+      end = await relayer.resume({ ...ownerFor(sweep, versions), versions: [...versions] })
+    ) {
       if (end.kind === 'mined') {
         const { succeeded, transactionHash: txHash, blockNumber } = end.receipt
         return succeeded ? { kind: 'done', txHash, blockNumber } : { kind: 'failed', why: 'reverted' }
       }
-      const txNonce = forms.at(-1)?.txNonce
+      const txNonce = versions.at(-1)?.txNonce
       if (txNonce === undefined) throw new SvcError('invariant', 'a sweep ended before it was signed')
       if (end.why === 'refused' || (await isUsedDeep(txNonce))) return { kind: 'failed', why: 'displaced' }
       await clock.sleep(limits.displacedPollMs)
@@ -73,15 +81,15 @@ export function createTreasurySender(deps: {
 
   return {
     async send(sweep, onSigned) {
-      const forms: SignedTransaction[] = []
+      const versions: SignedTransaction[] = []
       const { recipient, amount } = sweep
       const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [recipient, amount] })
       try {
         const refused = await refusal(sweep, data)
         if (refused) return refused
-        const owner = ownerFor(sweep, forms, onSigned as (hash: Hex) => void)
+        const owner = ownerFor(sweep, versions, onSigned as (hash: Hex) => void)
         const end = await relayer.submit({ ...owner, to: token, data, gas: limits.sweepGas })
-        return await outcomeOf(end, sweep, forms)
+        return await outcomeOf(end, sweep, versions)
       } catch (err) {
         const isUnfunded = err instanceof SvcError && err.code === 'relayer_unfunded'
         return { kind: 'failed', why: isUnfunded ? 'unfunded' : 'unavailable', err }
@@ -89,9 +97,9 @@ export function createTreasurySender(deps: {
     },
 
     async resume({ transactions, ...sweep }: OpenSweep) {
-      const forms = [...transactions]
-      const end = await relayer.resume({ ...ownerFor(sweep, forms), versions: [...forms] })
-      return outcomeOf(end, sweep, forms)
+      const versions = [...transactions]
+      const end = await relayer.resume({ ...ownerFor(sweep, versions), versions: [...versions] })
+      return outcomeOf(end, sweep, versions)
     },
   }
 }

@@ -55,7 +55,7 @@ export type QueuedTransaction = {
   /** The hash of its newest signed version. */
   readonly txHash: TxHash
   /** How often it was signed: once, and again for each higher price. */
-  readonly forms: number
+  readonly versions: number
   readonly signedAtMs: number
   /** The node said that the key cannot pay for it. */
   readonly unfunded: boolean
@@ -205,6 +205,6 @@ function toQueued({ txNonce, call, versions, signedAtMs, unfunded }: Slot): Queu
   const newest = versions.at(-1)
   if (!newest) return []
   return [
-    { txNonce, purpose: call.purpose, txHash: newest.hash, forms: versions.length, signedAtMs, unfunded },
+    { txNonce, purpose: call.purpose, txHash: newest.hash, versions: versions.length, signedAtMs, unfunded },
   ]
 }
