@@ -12,7 +12,6 @@ export const openTestLedger = (changes: Partial<OpenLedgerDeps> = {}) =>
     binding: testBinding,
     clock: stoppedClock(),
     ...stepSettings,
-    isThreaded: false,
     keepSigned: { blocks: 12 },
     limits: { journalBytesMax: 1 << 23, storageWaitMs: 5_000 },
     onFailure: (err) => {

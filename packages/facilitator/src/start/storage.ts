@@ -61,7 +61,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     foundPerAddressMax: limits.foundPerAddressMax,
     keepSigned: { blocks: settlement.reorg_watch_blocks },
-    isThreaded: true,
     isCopyAccepted: deps.isCopyAccepted === true,
     onFailure: (err) => log({ event: 'ledger.failed', err }),
     limits,

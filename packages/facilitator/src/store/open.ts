@@ -64,8 +64,6 @@ export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   readonly clock: Clock
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
   readonly keepSigned: KeepSigned
-  /** A ledger with a journal runs in its own thread. */
-  readonly isThreaded: boolean
   /** The operator goes on with files that may be an older copy. */
   readonly isCopyAccepted?: boolean
   readonly limits: { readonly journalBytesMax: number; readonly storageWaitMs: number }
@@ -107,9 +105,9 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   }
   const opened = deps.database
     ? await openPostgres({ ...options, database: deps.database })
-    : path !== undefined && deps.isThreaded
-      ? await openInThread({ ...options, path })
-      : openHere({ ...options, ...(path !== undefined && { path }) })
+    : path === undefined
+      ? openHere(options)
+      : await openInThread({ ...options, path })
   const store = lock ? heldBy(lock, opened) : opened
   try {
     await bindLedger(store, deps.binding, deps.database ? 'storage.url' : 'settlement.journal')
