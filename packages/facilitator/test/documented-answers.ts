@@ -9,9 +9,9 @@ export type ApiDocument = {
 }
 type Response = { content: Record<string, { schema?: object }> }
 
-export type Contract = ReturnType<typeof createContract>
+export type DocumentedAnswers = ReturnType<typeof createDocumentedAnswers>
 
-export function createContract(document: ApiDocument) {
+export function createDocumentedAnswers(document: ApiDocument) {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema({ $id: 'api', components: closed(document.components) as object })
   /** Compiled once each, because that takes longer than all looks. */

@@ -16,7 +16,7 @@ export type LedgerUnderTest = {
   close(): Promise<void>
 }
 
-export const contractSettings = {
+export const behaviourSettings = {
   openMax: 2,
   expiredRetentionSeconds: 3600,
   unmatchedMax: { perChallenge: 1, total: 10 },

@@ -3,22 +3,26 @@ import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { startBeside } from '../../test/beside.js'
-import { type ApiDocument, type Contract, createContract } from '../../test/contract.js'
+import {
+  type ApiDocument,
+  createDocumentedAnswers,
+  type DocumentedAnswers,
+} from '../../test/documented-answers.js'
 import { type Answer, startNetwork, type TestNetwork } from '../../test/network.js'
 import { bodyOf } from '../../test/payment.js'
 import { limits } from '../config/limits.js'
 import { adminRoutes } from './admin/api.js'
 
 let net: TestNetwork
-let contract: Contract
+let documented: DocumentedAnswers
 
 beforeAll(async () => {
   net = await startNetwork()
-  contract = createContract((await net.send('/openapi.json')).body as ApiDocument)
+  documented = createDocumentedAnswers((await net.send('/openapi.json')).body as ApiDocument)
 })
 afterAll(() => net.close())
 
-const check = (method: string, path: string, answer: Answer) => contract.check(method, path, answer)
+const check = (method: string, path: string, answer: Answer) => documented.check(method, path, answer)
 const get = async (path: string, headers: Record<string, string> = {}) =>
   check('GET', path, await net.send(path, { headers }))
 const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -175,6 +179,6 @@ describe('real answers fit the OpenAPI document', () => {
 
   it('and every status the document names was among them', () => {
     // The payment history has its own test for this, beside its routes.
-    expect(contract.unseen((path) => !path.startsWith('/history'))).toEqual([])
+    expect(documented.unseen((path) => !path.startsWith('/history'))).toEqual([])
   })
 })

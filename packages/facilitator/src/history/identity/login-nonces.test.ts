@@ -1,7 +1,7 @@
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../test/seeded-random.js'
-import { describeUsedNonces } from '../../../test/used-nonces-contract.js'
+import { describeUsedNonces } from '../../../test/used-nonces-behaviour.js'
 import { createLoginNonces, createUsedNonces } from './login-nonces.js'
 
 const write = (nonce: string) => `a message with ${nonce}`

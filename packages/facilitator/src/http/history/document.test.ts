@@ -3,14 +3,14 @@ import { accept, type ReasonCode, reject, SvcError } from '@svc-zerc20/protocol'
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, it } from 'vitest'
 import { addressOf, nonceOf, seconds, units } from '../../../test/challenges.js'
-import { type ApiDocument, createContract } from '../../../test/contract.js'
+import { type ApiDocument, createDocumentedAnswers } from '../../../test/documented-answers.js'
 import { echoStatements, type HistoryApp, openHistoryApp, participantsOf } from '../../../test/history-app.js'
 import { historyPaymentOf, noon } from '../../../test/history-payments.js'
 import type { Statements } from '../../history/statements/statements.js'
 import { openApiDocument } from '../document.js'
 import { historyRoutes } from './api.js'
 
-const contract = createContract(openApiDocument() as ApiDocument)
+const documented = createDocumentedAnswers(openApiDocument() as ApiDocument)
 const payments = [
   historyPaymentOf(1, {
     late: { value: units(9000n) },
@@ -60,7 +60,7 @@ function check(method: string, url: string, response: LightMyRequestResponse) {
   )
   const isJson = headers.get('content-type')?.includes('json')
   const text = response.body
-  contract.check(method, url, {
+  documented.check(method, url, {
     status: response.statusCode,
     headers,
     text,
@@ -135,6 +135,6 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
   await ask(failing, 'POST', disclose, { headers: await failing.headerOf('payer') })
   const away = await openHistoryApp({ statements: statementsOf(true) })
   for (const path of ['manifest', 'revocations']) await ask(away, 'GET', `/history/issuer/${path}`)
-  expect(contract.unseen((path) => path.startsWith('/history'))).toEqual([])
+  expect(documented.unseen((path) => path.startsWith('/history'))).toEqual([])
   await Promise.all([world, byNonce, busy, failing, away].map(({ app }) => app.close()))
 })

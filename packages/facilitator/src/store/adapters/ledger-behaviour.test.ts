@@ -1,15 +1,15 @@
-/** The ledger on the store: in memory, and beside a journal. */
+/** The ledger on the store: in memory, and in its thread beside a journal. */
 import { join } from 'node:path'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { temporaryFolder } from '../../../test/folder.js'
-import { contractSettings, describeLedger, type LedgerUnderTest } from '../../../test/ledger-contract.js'
+import { behaviourSettings, describeLedger, type LedgerUnderTest } from '../../../test/ledger-behaviour.js'
 import { openTestStore } from '../../../test/store.js'
 
 async function open(
   where: { path?: string; isThreaded?: boolean } = {},
   clock = stoppedClock(),
 ): Promise<LedgerUnderTest> {
-  const settings = { steps: contractSettings, keepSigned: { blocks: 12 } }
+  const settings = { steps: behaviourSettings, keepSigned: { blocks: 12 } }
   const { store, ledger } = await openTestStore({ ...where, settings }, clock)
   return {
     ledger,
@@ -24,10 +24,7 @@ async function open(
   }
 }
 
-const newPath = () => join(temporaryFolder(), 'journal.jsonl')
-
 describeLedger('on the store, in memory', () => open())
-describeLedger('on the store, beside a journal', () => open({ path: newPath() }))
-describeLedger('on the store, in a thread beside a journal', () =>
-  open({ path: newPath(), isThreaded: true }),
+describeLedger('on the store, in its thread beside a journal', () =>
+  open({ path: join(temporaryFolder(), 'journal.jsonl'), isThreaded: true }),
 )

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { burnOf, challengeOf, nonceOf, permitPayloadOf } from '../../../test/challenges.js'
 import { temporaryFolder } from '../../../test/folder.js'
-import { describeMintSchedule } from '../../../test/mint-schedule-contract.js'
 import { createMemoryStore, openTestStore } from '../../../test/store.js'
+import type { MintSchedule } from '../../payment/finalize/ports.js'
 import type { Ledger } from '../../payment/ledger-port.js'
 import { createMintSchedule } from './schedule.js'
 
@@ -15,16 +16,95 @@ async function accept(ledger: Pick<Ledger, 'issue' | 'claim' | 'accept'>, seed: 
   await ledger.accept(challenge.nonce, burnOf(seed))
 }
 
-describeMintSchedule('in the store', (settings) => {
+function open(settings: Pick<Parameters<typeof createMintSchedule>[0], 'delayMs' | 'retryMs'>) {
   const clock = stoppedClock()
   const { store, ledger } = createMemoryStore(clock)
   return {
     schedule: createMintSchedule({ store, clock, ...settings }),
     advance: clock.advance,
-    async accept(...seeds) {
+    async accept(...seeds: number[]) {
       for (const seed of seeds) await accept(ledger, seed)
     },
   }
+}
+
+const [a, b] = [nonceOf(1), nonceOf(2)]
+
+/** The payments that are due, and those that are delayed. */
+async function planned(
+  schedule: MintSchedule,
+  countMax = 10,
+): Promise<readonly (readonly ChallengeNonce[])[]> {
+  const { due, delayed } = await schedule.plan(countMax)
+  return [due.map(({ challenge }) => challenge.nonce), delayed]
+}
+
+const retryMs = { first: 100, max: 300 }
+
+describe('the mint schedule', () => {
+  it('holds each payment back for the delay that the first look at it drew', async () => {
+    const delays = [50, 80]
+    const { schedule, accept, advance } = open({ retryMs, delayMs: () => delays.shift() ?? 1_000 })
+    await accept(1, 2)
+    expect(await planned(schedule)).toEqual([[], [a, b]])
+    advance(50)
+    expect(await planned(schedule)).toEqual([[a], [b]])
+    advance(30)
+    expect(await planned(schedule)).toEqual([[a, b], []])
+  })
+
+  it('names no more than it is asked for, oldest first, and begins the delays of the others', async () => {
+    const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+    await accept(2, 1)
+    await planned(schedule, 1)
+    advance(50)
+    expect(await planned(schedule, 1)).toEqual([[b], []])
+    expect(await planned(schedule)).toEqual([[b, a], []])
+  })
+
+  it('lets a payment rest after a failure, longer each time up to the bound', async () => {
+    const { schedule, accept, advance } = open({ retryMs, delayMs: () => 0 })
+    await accept(1, 2)
+    for (const [i, restMs] of [100, 200, 300, 300].entries()) {
+      await schedule.failed(a)
+      advance(restMs - 1)
+      expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: true })
+      expect(await planned(schedule)).toEqual([[b], []])
+      advance(1)
+      expect(await schedule.failuresOf(a)).toEqual({ count: i + 1, isResting: false })
+      expect(await planned(schedule)).toEqual([[a, b], []])
+    }
+  })
+
+  it('counts failures from zero after a success, and the delay stays over', async () => {
+    const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+    await accept(1)
+    await planned(schedule)
+    advance(50)
+    await schedule.failed(a)
+    await schedule.succeeded(a)
+    expect([(await schedule.failuresOf(a)).count, await planned(schedule)]).toEqual([0, [[a], []]])
+  })
+
+  it('has a payment due at once when it is to be minted now', async () => {
+    const { schedule, accept } = open({ retryMs, delayMs: () => 50 })
+    await accept(1)
+    await planned(schedule)
+    await schedule.failed(a)
+    await schedule.mintNow(a)
+    expect(await planned(schedule)).toEqual([[a], []])
+  })
+
+  it('begins again with a payment that was forgotten, and tells failures without beginning', async () => {
+    const { schedule, accept, advance } = open({ retryMs, delayMs: () => 50 })
+    await accept(1)
+    await planned(schedule)
+    await schedule.failed(a)
+    await schedule.forget(a)
+    advance(50)
+    expect(await schedule.failuresOf(a)).toEqual({ count: 0, isResting: false })
+    expect(await planned(schedule)).toEqual([[], [a]])
+  })
 })
 
 it('a delay that was drawn is the same after a restart', async () => {

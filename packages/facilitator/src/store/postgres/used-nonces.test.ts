@@ -2,7 +2,7 @@ import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { addressOf } from '../../../test/challenges.js'
 import { openDatabase, serverUrl } from '../../../test/database.js'
-import { describeUsedNonces } from '../../../test/used-nonces-contract.js'
+import { describeUsedNonces } from '../../../test/used-nonces-behaviour.js'
 import type { Send } from './client.js'
 import { createSharedUsedNonces } from './used-nonces.js'
 
