@@ -1,7 +1,7 @@
 /** What every memory of used login nonces must do, wherever it is kept. It remembers three of an address. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
-import type { UsedNonces } from '../src/store/adapters/shared-ports.js'
+import type { UsedNonces } from '../src/store/postgres/used-nonces.js'
 import { addressOf } from './challenges.js'
 
 export type UsedNoncesUnderTest = {

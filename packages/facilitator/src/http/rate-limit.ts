@@ -3,7 +3,7 @@
  * share a database, a rate holds for what all of them count together.
  */
 import { type Clock, createBoundedMap, reject } from '@svc-zerc20/protocol'
-import type { Counted, SharedCounts } from '../store/adapters/shared-ports.js'
+import type { Counted, SharedCounts } from '../store/postgres/counts.js'
 import type { Refusal } from './problem.js'
 
 const windowMs = 60_000

@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
-import type { UsedNonces } from '../../store/adapters/shared-ports.js'
+import type { UsedNonces } from '../../store/postgres/used-nonces.js'
 
 /** The message with something in the place of the nonce. */
 type MessageWriter = (nonce: string) => string

@@ -3,9 +3,24 @@
  * one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
  */
 import { createAskers } from '../adapters/ledger.js'
-import type { Counted, SharedCounts } from '../adapters/shared-ports.js'
 import { type Query, serverNow, sql } from '../sql.js'
 import type { Send } from './client.js'
+
+/** A request as all daemons have counted it for its key. */
+export type Counted = {
+  /** Requests of this minute until this one, with it. */
+  readonly count: number
+  /** Tells this minute of the key from its others. */
+  readonly minute: number
+  readonly ageMs: number
+}
+
+export type SharedCounts = {
+  /** Counts one request for a key. Undefined when there is no answer in time: then each daemon counts for itself. */
+  add(key: string): Promise<Counted | undefined>
+  /** Takes one back from this minute of the key, sooner or later. */
+  takeBack(key: string, minute: number): void
+}
 
 const minuteMs = 60_000
 /** How long nothing is asked after a failure. */

@@ -1,11 +1,18 @@
 /** What daemons share beside the ledger, on their PostgreSQL server. */
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
+import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import { limits } from '../../config/limits.js'
-import type { Shared } from '../adapters/shared-ports.js'
 import { connectAside, type Database } from './client.js'
-import { createCounts } from './counts.js'
+import { createCounts, type SharedCounts } from './counts.js'
 import { createSharedReady } from './ready.js'
-import { createSharedUsedNonces } from './used-nonces.js'
+import { createSharedUsedNonces, type UsedNonces } from './used-nonces.js'
+
+/** A daemon with its own ledger needs none of it. */
+export type Shared = {
+  readonly counts: SharedCounts
+  readonly usedNonces: UsedNonces
+  readonly ready: SharedAddresses
+}
 
 export function openShared(deps: {
   readonly database: Database

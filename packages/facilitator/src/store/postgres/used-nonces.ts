@@ -1,8 +1,15 @@
 /** Nonces of logins that were used at any daemon. They are durable: their key outlives every daemon. */
-import { SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
-import type { UsedNonces } from '../adapters/shared-ports.js'
+import { type Address, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import { key, sql } from '../sql.js'
 import type { Send } from './client.js'
+
+/** Nonces of login messages that were used. */
+export type UsedNonces = {
+  /** Of several callers with one nonce, exactly one sees `taken`. `full` when too many of this address are remembered. */
+  take(nonce: string, expiresAt: UnixSeconds, address: Address): Promise<'taken' | 'used' | 'full'>
+  /** Lets the nonce be used again: nobody got in with it. */
+  giveBack(nonce: string): Promise<void>
+}
 
 /** A nonce is kept this long behind its end: the clock of another daemon may be late. */
 const marginSeconds = 300
