@@ -16,6 +16,7 @@ import {
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createMemoryStore, stepSettings, stores } from '../../../test/store.js'
 import { ownLeases } from '../lease.js'
+import { sql } from '../sql.js'
 import { createGrants } from './grants.js'
 import { createStoreLedger } from './ledger.js'
 
@@ -330,4 +331,42 @@ describe('a transaction whose record was answered with a failure', () => {
     const [burn] = (await ledger.interrupted()).transactions
     expect(burn?.items.map((item) => item.challenge.nonce)).toEqual([other.nonce])
   })
+})
+
+it('the signed bytes of an accepted burn are kept until one some blocks higher is accepted', async () => {
+  const { ledger, store } = createMemoryStore(stoppedClock())
+  const burn = async (seed: number, blockNumber: bigint) => {
+    const claimed = challengeOf(seed)
+    await ledger.issue(claimed)
+    await ledger.claim(claimed.nonce, permitPayloadOf(claimed, { payer: addressOf(seed) }))
+    const signed = { txNonce: seed, hash: hashOf(seed), raw: '0x09', from: addressOf(0xb0) } as const
+    await ledger.recordSigned(signed, [claimed.nonce])
+    await ledger.accept(claimed.nonce, { ...burnOf(seed), blockNumber })
+  }
+  const kept = async () => (await ledger.interrupted()).shallow.map(({ block }) => block.blockNumber)
+  const rows = () =>
+    store.ask(
+      (function* () {
+        const ofSlots = yield sql`SELECT 1 FROM signed JOIN carried ON carried.slot = signed.slot`
+        return [
+          ofSlots.length,
+          (yield sql`SELECT 1 FROM signed`).length,
+          (yield sql`SELECT 1 FROM permit`).length,
+        ]
+      })(),
+    )
+  await burn(1, 10n)
+  await burn(2, 21n)
+  await burn(3, 21n)
+  expect([await kept(), await rows()]).toEqual([
+    [10n, 21n, 21n],
+    [3, 3, 3],
+  ])
+  await burn(4, 22n)
+  expect([await kept(), await rows()]).toEqual([
+    [21n, 21n, 22n],
+    [3, 3, 3],
+  ])
+  await burn(5, 40n)
+  expect([await kept(), await rows()]).toEqual([[40n], [1, 1, 1]])
 })
