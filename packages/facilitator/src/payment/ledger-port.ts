@@ -33,7 +33,7 @@ export type Grant = {
   giveBack(): Promise<void>
 }
 
-/** The grant of a payment that was accepted while a caller here waited for it: nobody else can take it. */
+/** The grant of a payment that was accepted while a caller here waited for it: no other daemon can take it. */
 export type Hold = {
   /** The burn that paid, to the first one that may be told. */
   take(ticketed: boolean): Accepted | undefined
@@ -140,7 +140,10 @@ export type Ledger = {
    * payment, or its claim was released meanwhile: then the burn buys nothing.
    */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
-  /** Accepts while a caller here waits: its grant is held in the same round trip, where other daemons could take it. */
+  /**
+   * Accepts while a caller here waits: its grant comes in the same round trip, and is held where other daemons could take it.
+   * The hold is for that caller at once: it tells of this moment, and nothing of what happens later.
+   */
   acceptAwaited(
     nonce: ChallengeNonce,
     burn: Burn,

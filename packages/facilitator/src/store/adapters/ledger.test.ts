@@ -190,6 +190,73 @@ describe('accept and grant', () => {
     )
   })
 
+  it('is given once, whoever waited for the acceptance and whoever came beside it', async () => {
+    const caller = fc.record({ waited: fc.boolean(), turns: fc.nat({ max: 12 }), writes: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(caller, { minLength: 1, maxLength: 8 }),
+        fc.nat(9),
+        async (callers, turns) => {
+          const { ledger } = setup()
+          const challenge = challengeOf(1)
+          await ledger.issue(challenge)
+          await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+          const later = async (count: number) => {
+            for (let turn = 0; turn < count; turn++) await Promise.resolve()
+          }
+          const acceptance = later(turns).then(() => ledger.acceptAwaited(challenge.nonce, burnOf(1)))
+          const ends = await Promise.all(
+            callers.map(async ({ waited, turns: left, writes }) => {
+              const hold = waited ? (await acceptance).hold : await later(left)
+              const request = { ticketed: false, ...(hold && { hold }) }
+              const grant = await ledger.takeGrant(challenge.nonce, 1_000, request)
+              if (typeof grant === 'string') return grant
+              // The answer is written.
+              await new Promise(setImmediate)
+              await (writes ? grant.use() : grant.giveBack())
+              return writes ? 'granted' : 'gave back'
+            }),
+          )
+          expect(ends.filter((end) => end === 'granted').length).toBeLessThanOrEqual(1)
+          const last = await ledger.takeGrant(challenge.nonce, 1_000)
+          expect(last === 'used').toBe(ends.includes('granted'))
+        },
+      ),
+      { numRuns: stores },
+    )
+  })
+
+  it('is there without another look for the caller that waited for the acceptance', async () => {
+    const clock = stoppedClock(start)
+    const { store, ledger: shared } = createMemoryStore(clock)
+    const challenge = challengeOf(1)
+    await shared.issue(challenge)
+    await shared.claim(challenge.nonce, permitPayloadOf(challenge))
+    const names: string[] = []
+    const change: typeof store.change = (name, ...args) => {
+      names.push(name)
+      return store.change(name, ...args)
+    }
+    const ask = () => {
+      throw new Error('looked')
+    }
+    const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
+    const askerOf = () => undefined
+    const ledger = createStoreLedger({
+      store: { ...store, change, ask },
+      clock: waits,
+      settings: stepSettings,
+      askerOf,
+    })
+    const { hold } = await ledger.acceptAwaited(challenge.nonce, burnOf(1))
+    const request = { ticketed: false, ...(hold && { hold }) }
+    const grant = await ledger.takeGrant(challenge.nonce, 1_000, request)
+    expect(grant).toMatchObject({ accepted: { burn: burnOf(1), at: seconds(start / 1000) } })
+    expect(names).toEqual(['accept'])
+    // It tells of that moment, and of none after it.
+    await expect(ledger.takeGrant(challenge.nonce, 0, request)).resolves.toBe('held')
+  })
+
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
     const change = () => new Promise<never>(() => undefined)

@@ -48,14 +48,15 @@ export function createStoreLedger({
   readonly askerOf: (key: string | undefined) => string | undefined
 }): StoreLedger {
   const { change, ask } = store
-  const isShared = store.leases.holder !== undefined
+  const { holder } = store.leases
+  const isShared = holder !== undefined
   const nowMs = () => (isShared ? serverNow : sql`${clock.now()}`)
   const context = () => ({ now: Math.floor(clock.now() / 1000) as never, settings })
 
   const retained = (payment: Payment | undefined) =>
     payment && !isForgotten(payment, context()) ? payment : undefined
 
-  /** A hold that nobody takes at once is given up: its caller went away. */
+  /** A hold that nobody takes at once is given up: its caller went away. Alone it keeps nobody off, and just ends. */
   function handOut(nonce: ChallengeNonce, { accepted, ticketed: isNeeded }: Held): Hold {
     let left: Accepted | undefined = accepted
     const take = (ticketed: boolean) => {
@@ -65,14 +66,15 @@ export function createStoreLedger({
       return taken
     }
     const giveUp = async () => {
-      if (take(true) && !store.closed.aborted)
-        await change('endHold', nonce, untaken(store.leases.holder ?? ''))
+      if (take(true) && !store.closed.aborted) await change('endHold', nonce, untaken(holder ?? ''))
     }
     // One that cannot be given up runs out.
-    clock
-      .sleep(limits.sharedPollMs, store.closed)
-      .then(giveUp)
-      .catch(() => undefined)
+    if (holder !== undefined) {
+      clock
+        .sleep(limits.sharedPollMs, store.closed)
+        .then(giveUp)
+        .catch(() => undefined)
+    }
     return { take }
   }
 
@@ -92,9 +94,9 @@ export function createStoreLedger({
     // Whoever is alone with a ledger burns all of it, also what was claimed for others before it was moved.
     recordSigned: (transaction, nonces) =>
       change('recordSigned', transaction, nonces, isShared ? transaction.from : undefined),
-    accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, undefined)),
+    accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, false, undefined)),
     async acceptAwaited(nonce, burn) {
-      const accepted = await change('accept', nonce, burn, store.leases.holder)
+      const accepted = await change('accept', nonce, burn, true, holder)
       const hold = typeof accepted === 'object' ? { hold: handOut(nonce, accepted) } : {}
       return { outcome: outcomeOf(accepted), ...hold }
     },

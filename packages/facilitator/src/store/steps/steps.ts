@@ -159,11 +159,12 @@ function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender:
   }
 }
 
-/** With a holder, a caller at this daemon waits for its answer, and holds the grant from the beginning. */
+/** A caller at this daemon that waits for its answer holds the grant from the beginning, before callers at any other. */
 function* accept(
   context: StepContext,
   nonce: ChallengeNonce,
   burn: Burn,
+  isAwaited: boolean,
   holder: string | undefined,
 ): Step<Outcome<'accept'> | Held> {
   const row = yield* context.rows.payment(nonce)
@@ -176,8 +177,8 @@ function* accept(
   }
   yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
   // One that was accepted before may be held elsewhere.
-  if (holder === undefined || payment.granted || payment.demoted) return 'accepted'
-  yield* beginHold(context, nonce, holder)
+  if (!isAwaited || payment.granted || payment.demoted) return 'accepted'
+  if (holder !== undefined) yield* beginHold(context, nonce, holder)
   return { accepted: { burn, at: context.now }, ticketed: payment.claim.ticketed }
 }
 
