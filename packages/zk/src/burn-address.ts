@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { keccak_256 } from '@noble/hashes/sha3'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils'
-import { type Address, toChecksum } from '@svc-zerc20/protocol'
+import { keccak256 } from '@svc-zerc20/kernel'
 import { addressBits, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 import type { Generation } from './generation.js'
 import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
@@ -41,13 +40,6 @@ export type LedgerEpoch = {
 /** The proof-of-work puzzle, and the tweak that the burn's mint must reveal. Both can be derived again from the terms. */
 export type BurnDerivation = PowPuzzle & { readonly tweak: Hex }
 
-/** A solved puzzle. */
-export type MinedAddress = {
-  readonly powNonce: number
-  /** EIP-55 checksummed. */
-  readonly payTo: Hex
-}
-
 /**
  * Derives secret and tweak of one challenge, as zERC20's payment-advice kind, whose id is 32 unstructured bytes like a
  * challenge nonce. The invoice kind would put a batch flag and the chain id into the id, so the nonce would not be
@@ -58,7 +50,7 @@ export function deriveBurn(terms: BurnTerms): BurnDerivation {
   assert(Number.isInteger(powBits) && powBits >= 0 && powBits <= limits.powBitsMax, 'powBits out of range')
   assert(seed.length === 32, 'expected a seed of 32 bytes')
   const id = bytesOf(challengeNonce, 32)
-  const digest = (domain: 'psec' | 'ptwk') => keccak_256(concatBytes(utf8ToBytes(domain), seed, id))
+  const digest = (domain: 'psec' | 'ptwk') => keccak256(concatBytes(utf8ToBytes(domain), seed, id))
   const tweak = terms.epoch === undefined ? hexOf(digest('ptwk')) : epochTweak(terms, terms.epoch)
   return {
     generation,
@@ -78,27 +70,20 @@ function epochTweak({ seed, chainId, treasury, generation }: BurnTerms, { ledger
   const recipient = concatBytes(chainIdBytes(chainId), bytesOf(treasury, 20))
   const own = bytesOf(`0x${ledger}`, 16)
   const place = concatBytes(bigEndian(BigInt(generation), 1), own, bigEndian(BigInt(start), 8))
-  return hexOf(keccak_256(concatBytes(utf8ToBytes('svc-zerc20/epoch-tweak/1'), seed, recipient, place)))
+  return hexOf(keccak256(concatBytes(utf8ToBytes('svc-zerc20/epoch-tweak/1'), seed, recipient, place)))
 }
 
 const addressMask = (1n << BigInt(addressBits)) - 1n
 
-/** The address in the low bits of a burn hash, EIP-55 checksummed. */
-export function addressOf(hash: bigint): Hex {
-  return toChecksum(hexOf(bigEndian(hash & addressMask, 20)) as Address)
-}
+/** The address in the low bits of a burn hash, in lower case. */
+export const addressOf = (hash: bigint): Hex => hexOf(bigEndian(hash & addressMask, 20))
 
-/** The burn address at a powNonce, or undefined if it fails the proof of work: such a burn could never be minted. */
+/**
+ * The burn address at a powNonce, or undefined if it fails the proof of work: such a burn could never be minted, so that
+ * the address must never be offered.
+ */
 export function burnAddressAt(puzzle: PowPuzzle, powNonce: number): Hex | undefined {
   if (!Number.isSafeInteger(powNonce) || powNonce < 0) return undefined
   const hash = burnHash(puzzle.generation, puzzle.recipientHash, secretAt(puzzle, powNonce))
   return checkPow(hash, puzzle.powBits) ? addressOf(hash) : undefined
-}
-
-/**
- * Derives the address again and compares. An address that fails this check must never be offered, because a burn to it
- * would be lost.
- */
-export function verifyBurnAddress(terms: BurnTerms, claimed: MinedAddress): boolean {
-  return burnAddressAt(deriveBurn(terms), claimed.powNonce) === claimed.payTo
 }

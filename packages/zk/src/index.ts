@@ -26,14 +26,7 @@ export {
   batchShape,
   batchWithdrawInput,
 } from './batch-withdraw.js'
-export {
-  addressOf,
-  type BurnTerms,
-  burnAddressAt,
-  deriveBurn,
-  type MinedAddress,
-  verifyBurnAddress,
-} from './burn-address.js'
+export { addressOf, type BurnTerms, burnAddressAt, deriveBurn } from './burn-address.js'
 export { burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 export {
   batchCircuit,

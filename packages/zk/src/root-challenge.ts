@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3'
 import { concatBytes } from '@noble/hashes/utils'
+import { keccak256 } from '@svc-zerc20/kernel'
 import type { Transfer } from './hash-chain.js'
 import { bigEndian, integerOf } from './hex.js'
 import { fieldPrime } from './poseidon.js'
@@ -21,7 +21,7 @@ export type RootTransition = {
 export function rootChallenge(transition: RootTransition): bigint {
   const { oldIndex, oldChain, oldRoot, newIndex, newChain, newRoot } = transition
   const words = [BigInt(oldIndex), oldChain, oldRoot, BigInt(newIndex), newChain, newRoot]
-  return integerOf(keccak_256(concatBytes(...words.map((word) => bigEndian(word, 32))))) % fieldPrime
+  return integerOf(keccak256(concatBytes(...words.map((word) => bigEndian(word, 32))))) % fieldPrime
 }
 
 /** The value at `z` of the polynomial whose coefficients are the transfers: from, to, value of each, highest first. */

@@ -1,15 +1,7 @@
 /** Makes one-time addresses: mines new ones, and derives those that were made before again. */
 import assert from 'node:assert/strict'
-import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
-import {
-  type BurnTerms,
-  burnAddressAt,
-  deriveBurn,
-  hexOf,
-  type MinedAddress,
-  type PowPuzzle,
-  verifyBurnAddress,
-} from '@svc-zerc20/zk'
+import { type ChallengeNonce, parseAddress } from '@svc-zerc20/protocol'
+import { type BurnTerms, burnAddressAt, deriveBurn, hexOf, type PowPuzzle } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
@@ -40,22 +32,22 @@ type PuzzleDeps = {
 export const createPuzzle = ({ terms, random, clock, epochAt }: PuzzleDeps): Puzzle =>
   puzzleOf(terms, hexOf(random.bytes(32)) as ChallengeNonce, epochAt?.(clock.now()))
 
-/** The address as the ledger keeps it. A daemon derives it again before it hands it out. */
-export function solvedBy({ challengeNonce, powBits, epoch }: Puzzle, mined: MinedAddress): ReadyAddress {
-  const payTo = parseAddress(mined.payTo)
-  if (!payTo) throw new SvcError('invariant', 'a mined address is no address')
-  return { challengeNonce, payTo, powNonce: mined.powNonce, powBits, ...(epoch && { epoch }) }
+/** The address as the ledger keeps it, derived from its puzzle. A daemon derives it again before it hands it out. */
+export function solvedBy(puzzle: Puzzle, powNonce: number): ReadyAddress {
+  const { challengeNonce, powBits, epoch } = puzzle
+  const payTo = parseAddress(burnAddressAt(puzzle, powNonce))
+  assert(payTo !== undefined, 'a worker returned a nonce that does not pass the proof of work')
+  return { challengeNonce, payTo, powNonce, powBits, ...(epoch && { epoch }) }
 }
 
-/** Finds the address of a puzzle, and derives it again. */
+/** Finds the address of a puzzle. It is derived from the terms once more, and not from the puzzle that was searched. */
 async function mineAddress(
   miner: Pick<AddressMiner, 'mine'>,
   terms: AddressTerms,
   puzzle: Puzzle,
 ): Promise<ReadyAddress> {
-  const mined = await miner.mine(puzzle)
-  assert(verifyBurnAddress({ ...terms, ...puzzle }, mined), 'a mined address does not derive again')
-  return solvedBy(puzzle, mined)
+  const powNonce = await miner.mine(puzzle)
+  return solvedBy(puzzleOf(terms, puzzle.challengeNonce, puzzle.epoch), powNonce)
 }
 
 /** Throws when the terms can make no address at all. */
@@ -77,7 +69,7 @@ export function createAddressMaker(deps: PuzzleDeps & { readonly miner: Pick<Add
       const isOfEpochs = today !== undefined && today.start === epoch?.start && today.ledger === epoch.ledger
       if (!(epochAt ? isOfEpochs : epoch === undefined) || powBits !== terms.powBits) return undefined
       const payTo = burnAddressAt(deriveBurn({ ...terms, challengeNonce, epoch }), powNonce)
-      if (payTo?.toLowerCase() !== stored.payTo) return undefined
+      if (payTo !== stored.payTo) return undefined
       return { challengeNonce, payTo: stored.payTo, powNonce, powBits, ...(today && { epoch: today }) }
     },
   }

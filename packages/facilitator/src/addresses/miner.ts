@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Worker } from 'node:worker_threads'
 import { SvcError } from '@svc-zerc20/protocol'
-import { burnAddressAt, type MinedAddress, type PowPuzzle } from '@svc-zerc20/zk'
+import type { PowPuzzle } from '@svc-zerc20/zk'
 import { limits } from '../config/limits.js'
 import { createThread, smallHeap, startWorker as startFile, type Thread } from '../thread.js'
 import type { MineSlice } from './miner-worker.js'
@@ -11,11 +11,11 @@ export type AddressMiner = {
   /** Puzzles that are worked on at the same time. */
   readonly threads: number
   /**
-   * Puzzles are started in the order of the calls. A crashed worker is replaced and its puzzle goes on where it was; after
-   * a few crashes, with a full queue or once closed it rejects. Check the answer with `verifyBurnAddress` before anybody
-   * pays to it.
+   * Finds a powNonce. Puzzles are started in the order of the calls. A crashed worker is replaced and its puzzle goes on
+   * where it was; after a few crashes, with a full queue or once closed it rejects. Derive the address from the answer before
+   * anybody pays to it: that shows whether it passes the proof of work.
    */
-  mine(puzzle: PowPuzzle): Promise<MinedAddress>
+  mine(puzzle: PowPuzzle): Promise<number>
   /** Ends all threads; whatever is still open rejects. Until then they keep the process alive. */
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createAddressMiner({
   let isClosed = false
   const closed = () => new SvcError('closed', 'the address miner is closed')
 
-  async function search(thread: MineThread, puzzle: PowPuzzle): Promise<MinedAddress> {
+  async function search(thread: MineThread, puzzle: PowPuzzle): Promise<number> {
     const { generation, powBits, recipientHash, baseSecret } = puzzle
     let startNonce = 0
     for (let crashes = 0; startNonce < limits.minerTriesPerExpectedMax * 2 ** powBits; ) {
@@ -63,8 +63,7 @@ export function createAddressMiner({
         if (crashes <= limits.minerCrashesPerTaskMax) continue
         throw new SvcError('miner_crashed', `${crashes} workers crashed on one task`, { cause })
       }
-      // Derived here and not in the thread, which would first have to compile a second kind of hash.
-      if (powNonce !== undefined) return solved(puzzle, powNonce)
+      if (powNonce !== undefined) return powNonce
       startNonce += limits.minerSliceTries
     }
     throw new SvcError('miner_exhausted', `no valid nonce below ${startNonce}`)
@@ -93,10 +92,4 @@ export function createAddressMiner({
       await Promise.all(all.map((thread) => thread.close()))
     },
   }
-}
-
-function solved(puzzle: PowPuzzle, powNonce: number): MinedAddress {
-  const payTo = burnAddressAt(puzzle, powNonce)
-  assert(payTo !== undefined, 'a worker returned a nonce that does not pass the proof of work')
-  return { powNonce, payTo }
 }

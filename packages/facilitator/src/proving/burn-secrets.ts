@@ -45,7 +45,7 @@ export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Derivat
     return {
       recipientHash: derivation.recipientHash,
       secret: secretAt(derivation, powNonce),
-      payTo: () => burnAddressAt(derivation, powNonce)?.toLowerCase(),
+      payTo: () => burnAddressAt(derivation, powNonce),
       recipient: {
         chainId: BigInt(network.chain_id),
         recipient: recipientWord(treasury),

@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3'
 import { concatBytes } from '@noble/hashes/utils'
+import { keccak256 } from '@svc-zerc20/kernel'
 import { bytesOf, type Hex, hexOf } from '../hex.js'
 
 /** A point of the first group: x and y as words. */
@@ -21,7 +21,7 @@ export type VerificationKey = {
 /** keccak256 over all words in the order of the type. The verifier contract hashes its own key in the same way. */
 export function verificationKeyHash({ alpha, beta, gamma, delta, ic }: VerificationKey): Hex {
   const words = [alpha, beta, gamma, delta, ...ic].flat()
-  return hexOf(keccak_256(concatBytes(...words.map((word) => bytesOf(word, 32)))))
+  return hexOf(keccak256(concatBytes(...words.map((word) => bytesOf(word, 32)))))
 }
 
 /**

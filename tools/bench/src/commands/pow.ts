@@ -85,7 +85,7 @@ async function mineAddresses(count: number): Promise<void> {
     let tries = 0
     for (let index = 0; index < count; index++) {
       const baseSecret = puzzle.baseSecret + BigInt(index) * 2n ** 64n
-      tries += 1 + (await miner.mine({ ...puzzle, powBits, baseSecret })).powNonce
+      tries += 1 + (await miner.mine({ ...puzzle, powBits, baseSecret }))
     }
     const seconds = (performance.now() - startedAt) / 1000
     say(
