@@ -2,7 +2,6 @@
 import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
 import { type Address, type Clock, parseAddress } from '@svc-zerc20/protocol'
 import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
-import { privateKeyToAddress } from 'viem/accounts'
 import { toHex } from 'viem/utils'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../../config/config.js'
 import { hasCredentials } from '../../config/credentials.js'
@@ -11,6 +10,7 @@ import { limits } from '../../config/limits.js'
 import { configTables } from '../../config/schema.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import { examineSecrets, type Secrets } from '../../config/secrets/secrets.js'
+import { addressOfKey } from '../../config/secrets/sending-account.js'
 import { profileOf } from '../../config/settings.js'
 import { probeChain } from './chain.js'
 import { type ChainView, createChainView } from './chain-view.js'
@@ -120,7 +120,7 @@ function accountsOf(view: ChainView, { relayer, minter }: NonNullable<KeyAddress
 }
 
 const addressesOf = ({ treasuryKey, relayer, minter }: Secrets): KeyAddresses => ({
-  treasury: parseAddress(privateKeyToAddress(toHex(treasuryKey.reveal()))) as Address,
+  treasury: parseAddress(addressOfKey(toHex(treasuryKey.reveal()))) as Address,
   relayer: parseAddress(relayer.reveal().address) as Address,
   ...(minter && { minter: parseAddress(minter.reveal().address) as Address }),
 })

@@ -1,6 +1,6 @@
 /** Accounts whose private keys are public. Anybody can take money that is sent to them. */
 import { secp256k1Order } from '@svc-zerc20/protocol'
-import { privateKeyToAddress } from 'viem/accounts'
+import { addressOfKey } from './sending-account.js'
 
 /** Told by development nodes and their tests, so that anybody has the keys. */
 const known = new Set(
@@ -53,6 +53,6 @@ export function isDevelopmentKey(key: `0x${string}`): boolean {
     number < guessableDistance ||
     secp256k1Order - number < guessableDistance ||
     repeatedPattern.test(key.toLowerCase()) ||
-    known.has(privateKeyToAddress(key).toLowerCase())
+    known.has(addressOfKey(key).toLowerCase())
   )
 }
