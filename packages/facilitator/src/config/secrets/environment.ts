@@ -97,8 +97,8 @@ export const variables = {
       .min(tokenCharactersMin)
       .describe(`printable ASCII without spaces, ${tokenCharactersMin} characters or more`),
     'never',
-    'Bearer token of the decider at `network.decider_url`. Set: batch proofs are made there, and the secrets of ' +
-      'their burn addresses are sent there. Unset: the daemon proves by itself.',
+    'Bearer token of the decider: if it is set, batch proofs and the secrets of their burn addresses go to ' +
+      '`network.decider_url`. Unset: the daemon proves by itself.',
   ),
   SVC_STORAGE_PASSWORD: variable(
     z.string().min(1).describe('any text'),
