@@ -6,7 +6,7 @@ import { maskUrl, urlAndHeaders } from '../../config/credentials.js'
 import { type Finding, fail, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import { urlOf } from '../../config/settings.js'
-import { peekPostgres } from '../../store/postgres/peek.js'
+import { peekPostgres } from '../../store/postgres/prepare-schema.js'
 
 /** Checks that the token indexer answers. Only a warning, because our own tree can replace it. */
 export async function probeIndexer(indexerUrl: string | undefined): Promise<Finding[]> {

@@ -86,7 +86,7 @@ export function addMine(program: Command, shell: Shell): void {
 async function mine({ to, ...options }: MineCommand, { env, output }: Shell): Promise<void> {
   const [{ mineAddresses }, { openReadyTable }] = await Promise.all([
     import('./mine.js'),
-    import('../../store/postgres/ready-table.js'),
+    import('../../store/postgres/ready.js'),
   ])
   const table = openReadyTable({ url: to, password: readStoragePassword(env) })
   const stopping = new AbortController()

@@ -6,7 +6,7 @@ import { solvedBy } from '../../addresses/address-maker.js'
 import { createAddressMiner } from '../../addresses/miner.js'
 import { parsePuzzle } from '../../addresses/puzzles.js'
 import type { ReadyAddress } from '../../payment/ports.js'
-import type { ReadyTable } from '../../store/postgres/ready-table.js'
+import type { ReadyTable } from '../../store/postgres/ready.js'
 
 /** How often a full table is looked at again, and how often the rate is told. */
 const pollMs = 1_000

@@ -5,8 +5,7 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
-import { syncFolder } from '../../store/journal/disk.js'
-import { replaceFile } from '../../store/journal/replace-file.js'
+import { replaceFile, syncFolder } from '../../store/journal/disk.js'
 
 export type Artifact = {
   readonly jti: string

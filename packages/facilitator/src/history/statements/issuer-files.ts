@@ -18,7 +18,7 @@ import {
   signManifest,
   thumbprintOf,
 } from '@svc-zerc20/statement'
-import { replaceFile } from '../../store/journal/replace-file.js'
+import { replaceFile } from '../../store/journal/disk.js'
 import { secondsPerDay } from '../payment.js'
 
 const names = {

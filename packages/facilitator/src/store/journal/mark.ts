@@ -3,7 +3,7 @@
  * start notices that journal and database were both put back from an older copy. It may lag behind, and is never ahead.
  */
 import { readFileSync } from 'node:fs'
-import { replaceFile } from './replace-file.js'
+import { replaceFile } from './disk.js'
 
 export type Mark = {
   /** The id of the ledger. */

@@ -18,7 +18,7 @@ import type { ReadyAddress } from '../../payment/ports.js'
 import { systemRandom } from '../../system.js'
 import { decode } from '../stored.js'
 import { prepareSchema } from './prepare-schema.js'
-import { openReadyTable } from './ready-table.js'
+import { openReadyTable } from './ready.js'
 
 const seed = new Uint8Array(32).fill(7)
 const terms = { generation: 2, powBits: 4, chainId: 31337, treasury: addressOf(9), seed } as const

@@ -9,11 +9,10 @@ import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
-import { fingerprint } from './fingerprint.js'
 import { createLeases } from './leases.js'
 import { createMemory, type LedgerPlace, readingRows } from './memory.js'
 import { openTables } from './prepare-schema.js'
-import { type InLedger, inLedger, inRememberedLedger, noLedger } from './transaction.js'
+import { fingerprint, type InLedger, inLedger, inRememberedLedger, noLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isCopyAccepted'> & {
   readonly database: Database

@@ -1,9 +1,13 @@
-/** The tables of a PostgreSQL database: made where they are missing and migrated where they are old, by one at a time. */
+/**
+ * The tables of a PostgreSQL database: made where they are missing and migrated where they are old, by one at a time; and what
+ * a start would find there, asked without changing anything.
+ */
 import { SvcError } from '@svc-zerc20/protocol'
+import { limits } from '../../config/limits.js'
 import { create, lackedBy, type Migration, migrate, newId } from '../migrate.js'
 import { assertHere, isElsewhere } from '../move/moved.js'
 import { postgres } from '../schema.js'
-import { sql } from '../sql.js'
+import { serverNow, sql } from '../sql.js'
 import { type Client, connect, type Database, long, runStep, type Send } from './client.js'
 import { commit, inTransaction } from './transaction.js'
 
@@ -55,3 +59,40 @@ export const lacked = (client: Client): Promise<readonly Migration[] | undefined
     const version = await versionIn(send)
     return version === undefined ? undefined : lackedBy(version, client.migrations)
   })
+
+export type Peek = {
+  /** Events of the ledger; absent when there is none. */
+  readonly events?: number
+  /** The daemons that use it. */
+  readonly daemons: readonly string[]
+  /** What a start would change in the tables. */
+  readonly migrations?: readonly Migration[]
+}
+
+/** Throws `SvcError('ledger_newer')` for a schema that is newer than ours, and what the server says when it refuses. */
+export async function peekPostgres(database: Database): Promise<Peek> {
+  const client = connect(database)
+  try {
+    return await client.read(async (send) => {
+      const version = await versionIn(send)
+      if (version === undefined) return { daemons: [] }
+      const lacked = lackedBy(version, client.migrations)
+      const [ledger] = await send(sql`SELECT applied FROM ledger`)
+      return {
+        events: ledger?.applied,
+        daemons: await daemonsIn(send),
+        ...(lacked.length > 0 && { migrations: lacked }),
+      }
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+/** The daemons that use the ledger. */
+export const daemonsIn = async (send: Send): Promise<readonly string[]> => {
+  const daemons = await send(sql`
+    SELECT holder FROM daemon WHERE alive_ms > ${serverNow} - ${limits.leaseMs}
+    ORDER BY holder`)
+  return daemons.map(({ holder }) => holder)
+}

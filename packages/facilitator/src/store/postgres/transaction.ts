@@ -1,4 +1,5 @@
 /** Transactions of the ledger. Each takes the ledger's one row first, so that they happen one after the other. */
+import { createHash } from 'node:crypto'
 import { SvcError } from '@svc-zerc20/protocol'
 import type { Fence } from '../lease.js'
 import { assertMayWrite, versionBehind } from '../migrate.js'
@@ -6,8 +7,15 @@ import { assertHere } from '../move/moved.js'
 import { doubtSetting } from '../rows/rows.js'
 import { allOf, type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
-import { fingerprint } from './fingerprint.js'
 import type { LedgerPlace } from './memory.js'
+
+/** Tells an event from another one with its number. We compute it as the server does. */
+export const fingerprint = {
+  /** Of an event as the server keeps it. */
+  of: (record: string) => createHash('md5').update(record).digest('hex'),
+  /** Of the event with this number, by the server. Null when the event is forgotten. */
+  atSeq: (seq: Query) => sql`(SELECT md5(record) FROM event WHERE seq = ${seq})`,
+}
 
 const plain = (text: string): Query => ({ text, values: [] })
 
