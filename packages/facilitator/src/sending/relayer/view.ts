@@ -72,11 +72,12 @@ export function createRelayReader(deps: {
       return { ...readLatest(answer), baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', answer)) }
     },
 
-    /** Throws when the node answers for another chain. */
+    /** Throws when a receipt is missing and the node answers for another chain. */
     async view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView> {
-      if (hashes.length === 1) {
-        const receipts = (await askOurChain(askReceipts(hashes))).map(readReceipt)
-        if (receipts.some((receipt) => isIn(head, receipt))) {
+      const [hash, ...others] = hashes
+      if (hash !== undefined && others.length === 0) {
+        const receipts = (await rpc.batch(askReceipts(hashes))).map(readReceipt)
+        if (receipts.some((receipt) => isIn(head, hash, receipt))) {
           return { headIsThere: true, usedTxNonces: Number.POSITIVE_INFINITY, receipts }
         }
       }
@@ -104,6 +105,12 @@ export function createRelayReader(deps: {
   }
 }
 
-/** Such a receipt also shows that the node has its head, and no txNonce needs to be counted. */
-const isIn = (head: BlockRef, receipt: RelayView['receipts'][number]): boolean =>
-  typeof receipt === 'object' && receipt.blockNumber === head.number && receipt.blockHash === head.hash
+/**
+ * Such a receipt also shows that the node has its head, and no txNonce needs to be counted. The chain need not be asked for: its
+ * number is signed, so no other chain can hold a transaction with this hash.
+ */
+const isIn = (head: BlockRef, hash: TxHash, receipt: RelayView['receipts'][number]): boolean =>
+  typeof receipt === 'object' &&
+  receipt.transactionHash === hash &&
+  receipt.blockNumber === head.number &&
+  receipt.blockHash === head.hash
