@@ -4,7 +4,7 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils'
-import type { Address, BaseUnits, ChallengeNonce } from './brand.js'
+import type { Address, BaseUnits, ChallengeNonce, Keccak } from './brand.js'
 
 export const permitType = 'Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)'
 export const burnAuthorizationType =
@@ -76,9 +76,6 @@ export function permitTypedData(domain: Domain, message: PermitMessage) {
 export function burnAuthorizationTypedData(domain: Domain, message: BurnAuthorizationMessage) {
   return { domain, types: burnAuthorizationTypes, primaryType: 'BurnAuthorization', message } as const
 }
-
-/** Keccak-256. A program that hashes for every request gives a quicker one than this package has. */
-export type Keccak = (message: Uint8Array) => Uint8Array
 
 const typeHash = (type: string) => keccak_256(utf8ToBytes(type))
 const permitTypeHash = bytesToHex(typeHash(permitType))

@@ -1,4 +1,5 @@
 /** The flow of a payment, wired to its adapters. */
+import { keccak256 } from '@svc-zerc20/kernel'
 import { createTickets } from '../addresses/tickets.js'
 import { createSignerThread } from '../chain/signers/signer-thread.js'
 import { createSigners } from '../chain/signers/signers.js'
@@ -62,6 +63,7 @@ export function createPaymentFlow(
       addressWaitMs: limits.addressWaitMs,
       terms: { minAmount: settlement.min_amount ?? 0n, fee: feeTermsOf(config) },
       relayMinAmount: settlement.relay_min_amount ?? 0n,
+      keccak: keccak256,
     }),
     verify: createVerify({ examine }),
     settle: createSettle({

@@ -1,3 +1,4 @@
+import { keccak256 } from '@svc-zerc20/kernel'
 import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
@@ -49,6 +50,7 @@ function setup({
     addressWaitMs: 0,
     terms: { minAmount, fee },
     relayMinAmount,
+    keccak: keccak256,
   })
   const asker = { key: 'caller', gone: hangUp.signal }
   return {

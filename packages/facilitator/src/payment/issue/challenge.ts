@@ -4,6 +4,7 @@ import {
   type BaseUnits,
   type Clock,
   type FacilitatorApi,
+  type Keccak,
   type Result,
   reject,
   SvcError,
@@ -50,9 +51,10 @@ export function createIssueChallenge(deps: {
    * worth.
    */
   relayMinAmount: bigint
+  keccak: Keccak
 }): IssueChallenge {
   const { deployment, addresses, ledger, chain, clock, report } = deps
-  // Written once: their checksums take longer than everything else of an offer.
+  // In every offer, and always the same.
   const constants = {
     token: toChecksum(deployment.token),
     helper: deployment.helper && toChecksum(deployment.helper),
@@ -103,7 +105,7 @@ export function createIssueChallenge(deps: {
       return reject('challenge_limit')
     }
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
-    return accept({ ...toOffer(challenge, constants), ticket: deps.tickets.of(challenge.nonce) })
+    return accept({ ...toOffer(challenge, constants, deps.keccak), ticket: deps.tickets.of(challenge.nonce) })
   }
 }
 
@@ -114,9 +116,13 @@ type Constants = Pick<FacilitatorApi.ChallengeOffer, 'token' | 'chainId'> & {
   readonly helper: FacilitatorApi.ChallengeOffer['helper'] | undefined
 }
 
-function toOffer(challenge: Challenge, { token, chainId, helper }: Constants): FacilitatorApi.ChallengeOffer {
+function toOffer(
+  challenge: Challenge,
+  { token, chainId, helper }: Constants,
+  keccak: Keccak,
+): FacilitatorApi.ChallengeOffer {
   return {
-    payTo: toChecksum(challenge.payTo),
+    payTo: toChecksum(challenge.payTo, keccak),
     amount: `${challenge.amount}`,
     token,
     chainId,
