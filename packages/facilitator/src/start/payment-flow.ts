@@ -24,7 +24,8 @@ export function openSigners({ chainSide, telemetry }: Parts) {
     onLost: (err) => telemetry.log({ event: 'signers.lost', err }),
   })
   const { deployment } = chainSide
-  const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries, thread })
+  const { metrics } = telemetry
+  const signers = createSigners({ deployment, cacheEntries: limits.signerCacheEntries, metrics, thread })
   return { signers, close: thread.close }
 }
 

@@ -57,6 +57,9 @@ export const series = {
     "Certain part of the difference between this machine's clock and the chain's time; negative when the clock is behind.",
   ),
   svc_rpc_calls_total: counter('JSON-RPC calls; several share a round trip.', 'method'),
+  svc_signatures_recovered_total: counter(
+    'Signatures of permit payments whose signer was computed: two a payment, once for its verify and its settle together.',
+  ),
   svc_rpc_failures_total: counter('Round trips to the RPC endpoint without a usable answer.'),
   svc_journal_disk_free_bytes: gauge("Free bytes on the journal's disk."),
   svc_daemons: gauge('Daemons that live and share this ledger. With `storage.url` only.'),

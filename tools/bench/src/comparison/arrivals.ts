@@ -22,6 +22,8 @@ export type Arrivals = {
   /** Processor time of the facilitator alone for each payment: its verify, 16 at once, and then its settle. */
   readonly verifyCpuMs: number
   readonly settleCpuMs: number
+  /** Signatures whose signer was computed again by these settles. Absent where nobody counts. */
+  readonly recovered?: number
 }
 
 export type Challenges = Times & {
@@ -56,7 +58,7 @@ export function createArrivals(deps: {
   const { load, chain, plan, say } = deps
 
   async function measure(
-    { name, url, pid, token, makePayments }: Contestant,
+    { name, url, pid, token, makePayments, recovered }: Contestant,
     perSecond: number,
     seconds: number,
   ): Promise<Arrivals> {
@@ -68,9 +70,12 @@ export function createArrivals(deps: {
     const before = cpu()
     await load.ask<LoadResult>({ url: `${url}/verify`, bodies, concurrency: verifiesAtOnce })
     const verified = cpu()
+    const recoveredBefore = await recovered?.()
+    const begun = cpu()
     const result = await load.ask<LoadResult>({ url: `${url}/settle`, bodies, perSecond })
     const { latenciesMs, answeredMs, failures, succeeded } = result
     const settled = cpu()
+    const recoveredAfter = await recovered?.()
     const moved = new Set((await chain.transfers(token, fromBlock)).map((payer) => payer.toLowerCase()))
     // Answers come with blocks, so the last ones stand for a whole block's time.
     const spanMs = Math.max(...answeredMs) - Math.min(...answeredMs) + deps.blockMs
@@ -84,7 +89,8 @@ export function createArrivals(deps: {
       failures,
       lost: succeeded - result.payers.filter((payer) => moved.has(payer.toLowerCase())).length,
       verifyCpuMs: (verified - before) / bodies.length,
-      settleCpuMs: (settled - verified) / bodies.length,
+      settleCpuMs: (settled - begun) / bodies.length,
+      ...(recoveredAfter !== undefined && { recovered: recoveredAfter - (recoveredBefore ?? 0) }),
     }
   }
 
@@ -143,7 +149,16 @@ function quantileMs(counts: ReadonlyMap<number, number>, share: number): number 
   return 1000 * (below + (bound - below) * ((wanted - belowCount) / Math.max(1, count - belowCount)))
 }
 
-const columns = ['offered/s', 'accepted/s', 'p50 ms', 'p99 ms', 'failed', 'CPU verify', 'CPU settle'] as const
+const columns = [
+  'offered/s',
+  'accepted/s',
+  'p50 ms',
+  'p99 ms',
+  'failed',
+  'CPU verify',
+  'CPU settle',
+  'recovered',
+] as const
 
 export function renderArrivals({ arrivals, overload, challenges }: LimitFigures): string {
   const line = (name: string, cells: readonly string[]) =>
@@ -152,12 +167,12 @@ export function renderArrivals({ arrivals, overload, challenges }: LimitFigures)
     const figures = [row.acceptedPerSecond, row.p50Ms, row.p99Ms].map((figure) => figure.toFixed(0))
     const cpu = [row.verifyCpuMs, row.settleCpuMs].map((figure) => figure.toFixed(2))
     const reasons = Object.entries(row.failures).map(([reason, count]) => `${count} ${reason}`)
-    return `${line(row.name, [`${row.offeredPerSecond}`, ...figures, `${failed(row)}`, ...cpu])}  ${reasons.join(', ')}`
+    return `${line(row.name, [`${row.offeredPerSecond}`, ...figures, `${failed(row)}`, ...cpu, `${row.recovered ?? '–'}`])}  ${reasons.join(', ')}`
   })
   const { inside, disk } = challenges
   const words = ({ p50Ms, p99Ms }: Times) => `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
   return [
-    'payments at a steady rate; CPU is that of the facilitator alone, in ms a payment',
+    'payments at a steady rate; CPU is that of the facilitator alone, in ms a payment; recovered are signatures, by settles',
     line('', columns),
     ...rows,
     `POST /challenge, one at a time: ${words(challenges)} at the caller; ${words(inside)} inside the server`,

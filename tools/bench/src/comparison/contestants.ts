@@ -14,7 +14,7 @@ import { startChild } from '../processes/child.js'
 import type { ShopReady } from '../processes/exact-shop.js'
 import type { ReferenceReady, Wiring } from '../processes/reference.js'
 import { type Buyer, officialClient, svcPay } from './buyers.js'
-import { type JournalCounts, readChallengeTimes, readJournalCounts } from './own-figures.js'
+import { type JournalCounts, readChallengeTimes, readJournalCounts, readRecovered } from './own-figures.js'
 
 export type ContestantName = 'ours' | 'example' | 'tuned'
 
@@ -30,6 +30,8 @@ export type Contestant = {
   readonly journalFolder?: string
   /** Present for a contestant that makes challenges. */
   readonly challengeTimes?: () => Promise<ReadonlyMap<number, number>>
+  /** Signatures so far whose signer was computed. Present for a contestant that counts them. */
+  readonly recovered?: () => Promise<number>
 }
 
 export type Closer = () => Promise<void>
@@ -77,6 +79,7 @@ export async function startContestants(options: {
     journal: () => readJournalCounts(network.facilitatorUrl, network.adminToken),
     journalFolder: network.directory,
     challengeTimes: () => readChallengeTimes(network.facilitatorUrl, network.adminToken),
+    recovered: () => readRecovered(network.facilitatorUrl, network.adminToken),
     makePayments: createPermitPayments({
       facilitatorUrl: network.facilitatorUrl,
       chain,

@@ -121,9 +121,20 @@ export function limitTargets({ arrivals, overload, challenges }: LimitFigures): 
     atMost('CPU of the facilitator a verify, 16 at once', ours.at(-1)?.verifyCpuMs, wanted.verifyCpuMs),
     atMost('CPU a settle at 150 a second', at(150)?.settleCpuMs, wanted.settleCpuMs[150]),
     atMost('CPU a settle at 50 a second', at(50)?.settleCpuMs, wanted.settleCpuMs[50]),
+    recoveredTarget(ours),
     atMost('/challenge p99 inside the server', challenges.inside.p99Ms, wanted.challengeInsideMs),
     ...(overload ? [overloadTarget(overload, ours)] : []),
   ]
+}
+
+/** Verify has found the signers, and a settle remembers them. */
+function recoveredTarget(ours: readonly Arrivals[]): Target {
+  const count = ours.reduce((sum, { recovered = Number.NaN }) => sum + recovered, 0)
+  return {
+    name: 'signatures recovered by a settle after its verify: 0',
+    reached: `${count} in ${ours.length} rates`,
+    met: count === 0,
+  }
 }
 
 /** Too much is refused in order, and what is accepted is accepted as soon and as often as ever. */

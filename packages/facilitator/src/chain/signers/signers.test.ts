@@ -5,6 +5,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { challengeOf, deployment, permitPayloadOf } from '../../../test/challenges.js'
 import { joinSignature, mirrored, signPermit, splitSignature as split } from '../../../test/payment.js'
+import { createMetrics } from '../../telemetry/metrics.js'
 import { signersOf } from './signer-of.js'
 import { canonical, createSigners, signerOfDigest, splitSignature } from './signers.js'
 
@@ -95,9 +96,10 @@ describe('createSigners', () => {
   }
 
   const payer = account.address.toLowerCase()
+  const metrics = createMetrics()
 
   it('R-035 R-036 recovers both messages as a wallet signs them', async () => {
-    const signers = createSigners({ deployment, cacheEntries: 10 })
+    const signers = createSigners({ deployment, cacheEntries: 10, metrics })
     expect(await signers(challenge, await signed())).toEqual({
       permitSigner: payer,
       burnAuthorizationSigner: payer,
@@ -105,7 +107,7 @@ describe('createSigners', () => {
   })
 
   it('remembers no more than it may, and a forgotten one recovers again', async () => {
-    const signers = createSigners({ deployment, cacheEntries: 1 })
+    const signers = createSigners({ deployment, cacheEntries: 1, metrics })
     const payload = await signed()
     const other = { ...payload, permit: { ...payload.permit, nonce: 4n as BaseUnits } }
     for (let round = 0; round < 3; round++) {
@@ -122,7 +124,8 @@ describe('createSigners', () => {
         return signersOf([question])[0]
       },
     }
-    const signers = createSigners({ deployment, cacheEntries: 100, thread })
+    const counted = createMetrics()
+    const signers = createSigners({ deployment, cacheEntries: 100, metrics: counted, thread })
     const payload = await signed()
     const { permit } = payload
     const flipped = <T extends string>(hex: T) =>
@@ -144,6 +147,7 @@ describe('createSigners', () => {
     await Promise.all([signers(challenge, payload), signers(challenge, payload)])
     await signers(challenge, { ...payload })
     expect(asked).toHaveLength(2)
+    expect(await counted.render()).toContain('\nsvc_signatures_recovered_total 2\n')
     for (const [otherChallenge, otherPayload] of others) {
       const { permitSigner, burnAuthorizationSigner } = await signers(otherChallenge, otherPayload)
       expect([permitSigner, burnAuthorizationSigner]).not.toEqual([payer, payer])
@@ -152,7 +156,7 @@ describe('createSigners', () => {
 
   it('R-027 recovers nothing without a helper', async () => {
     const { helper: _none, ...withoutHelper } = deployment
-    const signers = createSigners({ deployment: withoutHelper, cacheEntries: 1 })
+    const signers = createSigners({ deployment: withoutHelper, cacheEntries: 1, metrics })
     expect(await signers(challenge, await signed())).toEqual({
       permitSigner: undefined,
       burnAuthorizationSigner: undefined,

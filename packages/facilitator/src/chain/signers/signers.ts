@@ -11,6 +11,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Deployment, PermitSigners, Signers } from '../../payment/ports.js'
 import type { Challenge } from '../../payment/records.js'
+import type { Metrics } from '../../telemetry/metrics.js'
 import { type SignerQuestion, signersOf } from './signer-of.js'
 import type { SignerThread } from './signer-thread.js'
 
@@ -49,6 +50,7 @@ export function signerOfDigest(digest: Uint8Array, signature: SplitSignature): A
 export function createSigners(deps: {
   deployment: Deployment
   cacheEntries: number
+  metrics: Pick<Metrics, 'count'>
   /** The signer thread. Without it, signers are computed here. */
   thread?: Pick<SignerThread, 'signerOf'>
 }): Signers {
@@ -61,6 +63,7 @@ export function createSigners(deps: {
   async function find(digest: Uint8Array, signature: SplitSignature): Promise<Address | undefined> {
     const question = toQuestion(digest, signature)
     if (question === undefined) return undefined
+    deps.metrics.count('svc_signatures_recovered_total')
     return parseAddress(deps.thread ? await deps.thread.signerOf(question) : signersOf([question])[0])
   }
 

@@ -49,6 +49,20 @@ describe('verify', () => {
     for (const { body } of payments) expect((await net.settle(body)).body.success).toBe(true)
   })
 
+  it('finds out who signed, and the settle behind it need not', async () => {
+    const recovered = async () => {
+      const headers = { authorization: `Bearer ${net.adminToken}` }
+      const { text } = await net.send('/admin/metrics', { headers })
+      return Number(/^svc_signatures_recovered_total (\d+)$/m.exec(text)?.[1])
+    }
+    const { body } = await net.permitPayment(payer)
+    const before = await recovered()
+    expect((await net.verify(body)).body.isValid).toBe(true)
+    expect(await recovered()).toBe(before + 2)
+    expect((await net.settle(body)).body.success).toBe(true)
+    expect(await recovered()).toBe(before + 2)
+  })
+
   it('R-129 R-130 is no claim: two payloads for one challenge are both valid, and only one is paid', async () => {
     const { offer, body } = await net.permitPayment(payer)
     const other = bodyOf(offer, await net.permitFor(offer, await net.account()))
