@@ -71,11 +71,16 @@ describe('proofs', () => {
   })
 
   test('of the same inputs differ, and proofs of different inputs hold one after the other', async () => {
-    const input = sampleInput('withdraw-local', powBits, 3)
-    const twice = [await prover.prove('withdraw-local', input), await prover.prove('withdraw-local', input)]
-    const third = await prover.prove('withdraw-local', sampleInput('withdraw-local', powBits, 4))
-    expect(twice[0]?.proof).not.toEqual(twice[1]?.proof)
-    for (const proof of [...twice, third]) expect(await holds('withdraw-local', proof)).toBe(true)
+    const pool = createProver({ folder: light, processes: 1 })
+    const prove = (seed: number) => pool.prove('withdraw-local', sampleInput('withdraw-local', powBits, seed))
+    try {
+      const [first, second, third] = [await prove(3), await prove(3), await prove(4)]
+      expect(first.proof).not.toEqual(second.proof)
+      for (const proof of [first, second, third])
+        expect(await holds('withdraw-local', proof, light)).toBe(true)
+    } finally {
+      await pool.close()
+    }
   })
 })
 
