@@ -1,7 +1,9 @@
 // The browser of the page tests: a Chromium that is on this machine. On Debian, as root, a missing one is installed.
-// Vitest calls `setup` before the tests that may need it. Without a browser those tests are listed as not run.
+// Vitest calls `setup` before the tests that may need it. Without a browser those tests are listed as not run. `npm test`
+// runs this file as a program before: what a package brings comes over the network while the compiler has the cores.
 import { existsSync } from 'node:fs'
-import { ensurePackage } from './debian-package.mjs'
+import { fileURLToPath } from 'node:url'
+import { canInstall, ensurePackage } from './debian-package.mjs'
 
 const places = [
   process.env.CHROMIUM,
@@ -28,3 +30,5 @@ export const setup = () =>
     users: 'Page tests',
     howToGetIt: howToGetBrowser,
   })
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && canInstall()) setup()

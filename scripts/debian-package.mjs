@@ -2,10 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
+export const canInstall = () => existsSync('/etc/debian_version') && process.getuid?.() === 0
+
 /** Installs a package, or says what is not run without it and how to have it run. */
 export function ensurePackage({ isThere, packageName, users, howToGetIt }) {
   if (isThere()) return
-  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0) {
+  if (!canInstall()) {
     process.stderr.write(`${users} are not run: ${packageName} is missing. To run them: ${howToGetIt}\n`)
     return
   }

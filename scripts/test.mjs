@@ -6,7 +6,7 @@ import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { start } from './children.mjs'
-import { root, setup } from './setup.mjs'
+import { root, run, setup } from './setup.mjs'
 
 const oftener = {
   // Kills of the daemon, faults of everything around three of them, payments of every kind of fee and mint to finalized,
@@ -86,7 +86,11 @@ function sharesOf(seeds, from) {
   }))
 }
 
-await setup({ tests: true })
+const needsBrowser = [...files, ...rest].some((name) => name === 'daily' || name === 'e2e')
+await Promise.all([
+  setup({ tests: true }),
+  needsBrowser && run(process.execPath, [join(root, 'scripts', 'browser.mjs')]),
+])
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.
 setPriority(Math.max(10, getPriority()))
 const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...files, ...rest]
