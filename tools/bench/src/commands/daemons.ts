@@ -68,7 +68,7 @@ function createContestants(rpcUrl: string, payers: ReturnType<typeof createPayer
     closers.push(() => network.close())
     const { deployment, facilitatorUrl } = network
     const addresses = payers.map(({ address }) => address)
-    await fundPayers({ rpcUrl, chain, token: deployment.token, payers: addresses })
+    await fundPayers({ chain, token: deployment.token, payers: addresses })
     return {
       name,
       make: createPermitPayments({ facilitatorUrl, chain, deployment, payers }),

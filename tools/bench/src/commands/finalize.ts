@@ -152,7 +152,7 @@ async function bench(closers: (() => Promise<void>)[]): Promise<void> {
   const chain = createChainView(rpcUrl)
   const payers = createPayers(together)
   const { deployment } = network
-  await fundPayers({ rpcUrl, chain, token: deployment.token, payers: payers.map(({ address }) => address) })
+  await fundPayers({ chain, token: deployment.token, payers: payers.map(({ address }) => address) })
   const makePayments = createPermitPayments({
     facilitatorUrl: network.facilitatorUrl,
     chain,

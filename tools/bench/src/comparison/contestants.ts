@@ -65,7 +65,6 @@ export async function startContestants(options: {
   const { deployment } = network
   const payers = createPayers(options.payerCount)
   const funded = await fundPayers({
-    rpcUrl,
     chain,
     token: deployment.token,
     payers: [...payers.map(({ address }) => address), developmentRoles.payer.address],
