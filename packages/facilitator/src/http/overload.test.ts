@@ -7,7 +7,8 @@ type LineKind = 'settle' | 'verify'
 const limits = {
   waitMs: { settle: 3_000, verify: 2_000, challenge: 1_000 },
   freeMax: 4,
-  startPerSecond: 100,
+  // Three times as many as long as nobody is late.
+  startPerSecond: 100 / 3,
   windowMs: 1_000,
   windowMsMax: 10_000,
 }
@@ -68,14 +69,14 @@ it('learns that fewer leave than it believed', async () => {
   const { clock, begin, end, loadShedder } = open()
   begin('settle', 250)
   expect(loadShedder.waitMs('settle')).toBe(2_500)
-  const waits: number[] = []
   for (let second = 0; second < 8; second++) {
     clock.advance(1_000)
     await end(10)
-    waits.push(Math.round(loadShedder.waitMs('settle') / 1000))
+    begin('settle', 10)
   }
-  // Ten leave in a second: after three seconds that is believed by half, and after eight there is no doubt.
-  expect(waits).toEqual([2, 4, 6, 10, 12, 14, 15, 16])
+  // Ten leave in a second, so it takes 25 s until whoever comes now leaves. Two are usual.
+  expect(loadShedder.waitMs('settle')).toBeGreaterThan(15_000)
+  expect(loadShedder.waitMs('settle')).toBeLessThan(25_000)
 })
 
 it('learns that more leave than it believed, and does not forget it while few come', async () => {
@@ -108,9 +109,8 @@ it('takes those who leave together, once in a while, for as many as they are on 
     await end(60)
     begin('settle', 60)
   }
-  // Three hundred are in line, and ten leave in a second.
-  expect(loadShedder.waitMs('settle')).toBeGreaterThan(25_000)
-  expect(loadShedder.waitMs('settle')).toBeLessThan(35_000)
+  // Three hundred are in line, and ten leave in a second. Twice the time of a block is usual.
+  expect(loadShedder.waitMs('settle')).toBe(18_000)
 })
 
 it('refuses nobody while so few are in line that they say nothing, although nothing leaves', async () => {
@@ -140,6 +140,55 @@ it('counts as a wait only what is beyond the time that a payment takes when few 
   begin('settle', 300)
   // They take as long as their block does, and no more can be said.
   expect(loadShedder.waitMs('settle')).toBe(0)
+})
+
+/** Settles that arrive at a steady rate while each block ends the oldest, at most so many. Rates change after some blocks. */
+async function settle(
+  rates: readonly number[],
+  { blockMs, perBlock }: { blockMs: number; perBlock: number },
+) {
+  const blocksEach = 8
+  const stepMs = 20
+  const { clock, loadShedder } = open({
+    waitMs: { settle: 2_000, verify: 1_500, challenge: 1_000 },
+    freeMax: 64,
+  })
+  const line: { since: number; end: () => void }[] = []
+  const counts = { refused: 0, accepted: 0, longestMs: 0 }
+  async function arrive() {
+    const since = clock.now()
+    const answer = await loadShedder.wait(
+      'settle',
+      () => new Promise<void>((end) => void line.push({ since, end })),
+    )
+    if (answer.ok) counts.longestMs = Math.max(counts.longestMs, clock.now() - since)
+    counts[answer.ok ? 'accepted' : 'refused'] += 1
+  }
+  for (const perSecond of rates) {
+    let due = 0
+    for (let ms = 0; ms < blocksEach * blockMs; ms += stepMs) {
+      clock.advance(stepMs)
+      if (clock.now() % blockMs === 0) for (const { end } of line.splice(0, perBlock)) end()
+      for (due += (perSecond * stepMs) / 1000; due >= 1; due -= 1) void arrive()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return counts
+}
+
+it.each([1_000, 2_000, 12_000])(
+  'refuses none of those who leave with the next block, at any rate and however it rises: blocks of %i ms',
+  async (blockMs) => {
+    const { refused } = await settle([10, 50, 150, 350], { blockMs, perBlock: Number.POSITIVE_INFINITY })
+    expect(refused).toBe(0)
+  },
+)
+
+it('takes all that blocks hold when three times as many come, and lets none of them wait long', async () => {
+  const blocks = 8
+  const { accepted, longestMs } = await settle([50, 200, 600], { blockMs: 1_000, perBlock: 200 })
+  expect(accepted).toBeGreaterThanOrEqual(blocks * (50 + 2 * 200) - 200)
+  expect(longestMs).toBeLessThan(6_000)
 })
 
 it('is left by work that fails', async () => {

@@ -3,7 +3,8 @@
  * when to come back. The requests of each kind that are being worked on are a line.
  *
  * The time that a new request would take is the number of requests in line, divided by how many leave it in a second. Its wait
- * is what goes beyond twice the usual time: that of a request when few are in line, its block included.
+ * is what goes beyond twice the usual time: that of a request when few are in line, its block included. While nobody in line is
+ * late, the line was never seen at its limit, and may do several times as much as it did.
  *
  * Payments under way come first: a settle may wait longest, then a verify. A new challenge leads to both, so it is made only
  * while both lines are short. It has no line of its own, because addresses and open challenges are limited already.
@@ -24,16 +25,21 @@ export type LineLimits = {
   readonly freeMax: number
   /** How many leave in a second, before anything is known. */
   readonly startPerSecond: number
-  /** How long is looked at least, and at most when nobody leaves: those of a block leave together. */
+  /** How long is looked at least, and at most when nobody leaves. */
   readonly windowMs: number
   readonly windowMsMax: number
 }
 
-/** How much a window counts against those before it, and a payment when few are in line. */
-const windowShare = 0.5
+/** How much a payment counts for the usual time, when few are in line. */
 const usualShare = 0.05
 /** A request just before a block takes nearly no time, and one just after it twice the usual. */
 const usualTimes = 2
+/** A request that takes longer has missed its block, or waited otherwise. */
+const lateTimes = 3
+/** Requests of one block leave together, so a window lasts two blocks. */
+const windowTimes = 2 * usualTimes
+/** How much more than before a line may get that was never seen at its limit. */
+const growthTimes = 3
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60
 
@@ -78,42 +84,48 @@ function createLine(
   { freeMax, startPerSecond, windowMs, windowMsMax }: LineLimits,
   clock: Pick<Clock, 'now'>,
 ): Line {
-  let inLine = 0
-  let finishedPerMs = startPerSecond / 1000
+  /** Oldest first. */
+  const inLine = new Set<{ readonly enteredMs: number }>()
+  let leavePerMs = startPerSecond / 1000
   let usualMs = 0
-  let window = { startedMs: clock.now(), inLine: 0, left: 0 }
+  let window = { startedMs: clock.now(), left: 0, late: 0 }
+
+  const isLate = (tookMs: number) => usualMs > 0 && tookMs > lateTimes * usualMs
+  const oldestMs = () => clock.now() - (inLine.values().next().value?.enteredMs ?? clock.now())
 
   /**
-   * The rate of the line: how many requests leave it in a millisecond. It is measured over windows of time. If fewer left in a
-   * window than were in line at its start, the line was full, and the rate moves towards what was seen. Otherwise the line
-   * might have done more, so the rate only rises. A window in which nobody left goes on, because the requests of one block
-   * leave together.
+   * How many requests leave the line in a millisecond. It is measured over windows of time. If most that left in a window were
+   * late, the line does no more than was seen. Otherwise it might have done more, so the rate only rises. A window in which
+   * nobody left goes on: they may leave with the next block.
    */
   function measure(): number {
-    const tookMs = clock.now() - window.startedMs
-    if (tookMs < windowMs) return finishedPerMs
-    const seen = window.left / tookMs
-    const isFull = window.inLine > window.left
-    const now = isFull ? finishedPerMs + (seen - finishedPerMs) * windowShare : Math.max(finishedPerMs, seen)
-    if (isFull && window.left === 0 && tookMs < windowMsMax) return now
-    finishedPerMs = now
-    window = { startedMs: clock.now(), inLine, left: 0 }
-    return now
+    const { startedMs, left, late } = window
+    const tookMs = clock.now() - startedMs
+    const isStill = left === 0 && inLine.size > 0
+    if (tookMs < Math.max(isStill ? windowMsMax : windowMs, windowTimes * usualMs)) return leavePerMs
+    const seen = left / tookMs
+    if (isStill) leavePerMs /= 2
+    else leavePerMs = late > left / 2 ? seen : Math.max(leavePerMs, seen)
+    window = { startedMs: clock.now(), left: 0, late: 0 }
+    return leavePerMs
   }
 
   return {
     waitMs() {
-      const takesMs = inLine / measure()
-      return inLine < freeMax ? 0 : Math.max(0, takesMs - usualTimes * usualMs)
+      const rate = measure() * (isLate(oldestMs()) ? 1 : growthTimes)
+      return inLine.size < freeMax ? 0 : Math.max(0, inLine.size / rate - usualTimes * usualMs)
     },
     enter() {
       measure()
-      const [enteredMs, isUsual] = [clock.now(), inLine < freeMax]
-      inLine += 1
+      const isUsual = inLine.size < freeMax
+      const entry = { enteredMs: clock.now() }
+      inLine.add(entry)
       return () => {
-        inLine -= 1
+        const tookMs = clock.now() - entry.enteredMs
+        inLine.delete(entry)
         window.left += 1
-        if (isUsual) usualMs += (clock.now() - enteredMs - usualMs) * usualShare
+        if (isLate(tookMs)) window.late += 1
+        if (isUsual) usualMs += (tookMs - usualMs) * (usualMs === 0 ? 1 : usualShare)
       }
     },
   }
