@@ -52,11 +52,14 @@ export function createPoll(deps: {
   async function pollSlots(head: Head): Promise<void> {
     const asked = slots.all.flatMap((slot) => slot.versions.map(({ hash }) => ({ slot, hash })))
     const askedMs = clock.now()
-    const view = await reader.view(
-      head,
-      asked.map(({ hash }) => hash),
-    )
+    const signedMs = Math.min(...slots.all.map(({ signedAtMs }) => signedAtMs))
+    const hashes = asked.map(({ hash }) => hash)
+    const view = await reader.view(head, hashes, { isNew: askedMs - signedMs < limits.viewAgainMs })
     if (closing.aborted) return
+    if (!view) {
+      viewed = { headHash: head.hash, atMs: signedMs, isHalf: false }
+      return
+    }
     if (view.headIsThere) believe(head)
     const times = { askedMs, answeredMs: clock.now() }
     const seen = { usedTxNonces: view.usedTxNonces, head: believed ?? nowhere }

@@ -39,6 +39,30 @@ describe('the rhythm of the chain', () => {
     expect(seen.slice(0, 2).every(({ looks }) => looks > 10)).toBe(true)
   })
 
+  it('spares looks of payments that come now and then, at any moment between two blocks', () => {
+    const blockAt = (number: number) => 1_000 * number + jitter(number, 60)
+    const rhythm = createRhythm({ gapMsMax: 1.5 * longestMs })
+    const seen = Array.from({ length: 60 }, (_, i) => {
+      const sentMs = 5_000 + 2_700 * i + jitter(i, 900)
+      let next = Math.floor(sentMs / 1_000)
+      while (blockAt(next) <= sentMs) next += 1
+      let looks = 0
+      let growing = firstMs
+      for (let now = sentMs; ; ) {
+        const quiet = rhythm.quietMs(now)
+        growing = quiet > 0 ? firstMs / 2 : Math.min(growing * 2, longestMs)
+        now += Math.max(growing, quiet)
+        looks += 1
+        rhythm.saw(BigInt(now >= blockAt(next) ? next : next - 1), now)
+        if (now >= blockAt(next)) return { looks, lateMs: now - blockAt(next) }
+      }
+    }).slice(8)
+    expect(seen.reduce((sum, { looks }) => sum + looks, 0) / seen.length).toBeLessThan(4)
+    expect(seen.reduce((sum, { lateMs }) => sum + lateMs, 0) / seen.length).toBeLessThan(30)
+    // None waited for the block after its own.
+    expect(Math.max(...seen.map(({ lateMs }) => lateMs))).toBeLessThan(longestMs)
+  })
+
   it('is not relied on where blocks come anyhow: each is seen nearly as soon as by looking all the time', () => {
     const times: number[] = [0]
     for (let i = 1; i < 80; i++) times.push((times[i - 1] ?? 0) + 300 + jitter(i, 3_000))

@@ -58,15 +58,20 @@ export function createRhythm(deps: {
       head = number
       if (number < before) forget()
       if (number <= before || isFirst) return
-      if (came.max - came.min <= deps.gapMsMax) learn({ number, came })
-      // The block was there before it was expected, or came who knows when in between.
-      else if (wasPredictionUsed) forget()
+      // A block that was there before it was expected shows that the pace is not known as closely as was believed.
+      if (wasPredictionUsed || came.max - came.min <= deps.gapMsMax) learn({ number, came })
     },
 
     /** How long no block can come. Zero when one is due, or blocks come at no steady pace. Callers rely on it. */
     quietMs(nowMs: number): number {
       if (sightings < 3 || !last || !period || period.min < periodMinMs) return 0
-      const blocks = Number(head + 1n - last.number)
+      let blocks = Number(head + 1n - last.number)
+      // Blocks that surely came while nobody looked.
+      while (
+        last.came.min + blocks * period.min > lookedMs &&
+        last.came.max + blocks * period.max * (1 + early) < nowMs
+      )
+        blocks += 1
       const nextMs = last.came.min + (blocks - early) * period.min
       isPredictionUsed = nextMs > nowMs
       return Math.max(0, nextMs - nowMs)

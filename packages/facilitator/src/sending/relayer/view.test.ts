@@ -63,3 +63,9 @@ it('never shows a txNonce used without the receipt of the transaction that was m
     receipts: [{ blockHash: head.hash }],
   })
 })
+
+it('says nothing of a new transaction that has no receipt yet, and asks for nothing else', async () => {
+  const { reader, trips } = startReader(Number.POSITIVE_INFINITY)
+  expect(await reader.view(head, [hash(1)], { isNew: true })).toBe(undefined)
+  expect(trips).toEqual([['eth_getTransactionReceipt']])
+})

@@ -72,14 +72,22 @@ export function createRelayReader(deps: {
       return { ...readLatest(answer), baseFee: baseFeeOf(resultOf('eth_getBlockByNumber', answer)) }
     },
 
-    /** Throws when a receipt is missing and the node answers for another chain. */
-    async view(head: BlockRef, hashes: readonly TxHash[]): Promise<RelayView> {
+    /**
+     * Undefined when the only transaction that was asked for is new and has no receipt: it waits for its block. Throws when a
+     * receipt is missing and the node answers for another chain.
+     */
+    async view(
+      head: BlockRef,
+      hashes: readonly TxHash[],
+      { isNew = false }: { readonly isNew?: boolean } = {},
+    ): Promise<RelayView | undefined> {
       const [hash, ...others] = hashes
       if (hash !== undefined && others.length === 0) {
         const receipts = (await rpc.batch(askReceipts(hashes))).map(readReceipt)
         if (receipts.some((receipt) => isIn(head, hash, receipt))) {
           return { headIsThere: true, usedTxNonces: Number.POSITIVE_INFINITY, receipts }
         }
+        if (isNew && receipts.every((receipt) => receipt === undefined)) return undefined
       }
       // The receipts come after the count, so that a transaction that is mined meanwhile does not look displaced.
       const [block, count, ...receipts] = await askOurChain([

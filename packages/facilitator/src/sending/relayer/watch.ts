@@ -30,16 +30,21 @@ export function createWatch(deps: {
   /** How long no block can come, as far as that is believed. */
   const quietMs = () => Math.min(deps.rhythm.quietMs(clock.now()), limits.quietMaxMs)
 
+  /** The next pause: until a block can come, and then, or where nobody knows, one that grows. */
+  function pauses(otherwiseMs: number) {
+    const noBlockMs = quietMs()
+    const growingMs = noBlockMs > 0 ? limits.receiptPollFirstMs / 2 : otherwiseMs
+    return { growingMs, pauseMs: Math.max(growingMs, noBlockMs) }
+  }
+
   async function watch(): Promise<void> {
     isWatching = true
-    let growingMs = limits.receiptPollFirstMs
-    let pauseMs = Math.max(growingMs, quietMs())
+    let { growingMs, pauseMs } = pauses(limits.receiptPollFirstMs)
     while (deps.longestPauseMs() !== undefined && !isClosed) {
       await clock.sleep(pauseMs, wake.signal)
       if (wake.signal.aborted) {
         wake = new AbortController()
-        growingMs = limits.receiptPollFirstMs
-        pauseMs = Math.max(growingMs, quietMs())
+        ;({ growingMs, pauseMs } = pauses(limits.receiptPollFirstMs))
         continue
       }
       const longestMs = await pollOnce()
@@ -47,9 +52,7 @@ export function createWatch(deps: {
         pauseMs = longestMs
         continue
       }
-      const noBlockMs = quietMs()
-      growingMs = noBlockMs > 0 ? limits.receiptPollFirstMs / 2 : Math.min(growingMs * 2, longestMs)
-      pauseMs = Math.max(growingMs, noBlockMs)
+      ;({ growingMs, pauseMs } = pauses(Math.min(growingMs * 2, longestMs)))
     }
     isWatching = false
   }
