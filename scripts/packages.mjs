@@ -1,6 +1,6 @@
 // The packages that strangers install, and how they are packed.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeLeftovers, root } from './setup.mjs'
 
@@ -40,9 +40,12 @@ export function installWords(role, packed) {
   return [...files, ...others.map((name) => `${name}@${versions[name]}`)]
 }
 
-/** Packs every public package into the folder. Returns the file and the contents of each. */
+/** Packs every public package, each with our licence, into the folder. Returns the file and the contents of each. */
 export function pack(destination) {
-  for (const folder of publicFolders()) removeLeftovers(folder)
+  for (const folder of publicFolders()) {
+    removeLeftovers(folder)
+    copyFileSync(join(root, 'LICENSE'), join(root, folder, 'LICENSE'))
+  }
   mkdirSync(destination, { recursive: true })
   const workspaces = publicFolders().flatMap((folder) => ['--workspace', folder])
   const args = ['pack', ...workspaces, '--json', '--ignore-scripts', '--pack-destination', destination]
