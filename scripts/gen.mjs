@@ -15,7 +15,7 @@ import { renderLogEvents } from './gen/log-events.mjs'
 import { renderMetrics } from './gen/metrics.mjs'
 import { renderPayerEnvironment } from './gen/payer-environment.mjs'
 import { renderReasons } from './gen/reasons.mjs'
-import { renderAdminApi, renderHistoryApi, renderOpenApi } from './gen/surfaces.mjs'
+import { renderAdminApi, renderHistoryApi } from './gen/surfaces.mjs'
 import { renderAmounts } from './gen/vectors/amounts.mjs'
 import { renderHeaders } from './gen/vectors/headers.mjs'
 import { renderMatching } from './gen/vectors/matching.mjs'
@@ -42,7 +42,6 @@ const generated = [
   // The sample config in the package, for operators without this repository.
   { path: 'packages/facilitator/facilitator.sample.toml', render: renderSampleConfig },
   { path: 'docs/reference/metrics.md', render: renderMetrics },
-  { path: 'docs/reference/openapi.json', render: renderOpenApi },
   { path: 'docs/reference/payer-environment.md', render: renderPayerEnvironment },
   { path: 'docs/reference/svc-devnet.md', render: renderDevnetCommandLine },
   { path: 'docs/reference/svc-pay.md', render: renderPayCommandLine },

@@ -91,8 +91,8 @@ export function renderAdminApi() {
 Every path below \`/admin\` needs \`Authorization: Bearer <token>\` with the value of \`SVC_ADMIN_TOKEN\`. Without the token, or
 with another one, every path answers 401, even one that does not exist. If no token is set, which is allowed for a local
 daemon on loopback, all paths answer 401. A caller that goes on without it uses up its rate and gets 429
-(\`daemon.rate_limit_per_min\`). \`svc-facilitator admin …\` and the [dashboard](../guides/operate.md#the-dashboard) call the same paths. The whole API as OpenAPI 3.1 is in
-[openapi.json](openapi.json), or at \`GET /openapi.json\` of a running daemon.
+(\`daemon.rate_limit_per_min\`). \`svc-facilitator admin …\` and the [dashboard](../guides/operate.md#the-dashboard) call the same paths. \`GET /openapi.json\` gives
+the whole API as OpenAPI 3.1.
 
 | path | what | answer | refusals |
 |---|---|---|---|
@@ -151,6 +151,3 @@ the answer has \`next\`; send it as \`cursor\` to get the next page.
 
 ${shown(list).map(fieldsOf).join('\n')}`
 }
-
-/** docs/reference/openapi.json */
-export const renderOpenApi = () => `${JSON.stringify(document, undefined, 2)}\n`
