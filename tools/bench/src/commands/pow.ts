@@ -4,13 +4,11 @@ import { createAddressMiner } from '@svc-zerc20/facilitator'
 import { burnHash, fieldPrime, findPowNonce, type PowPuzzle } from '@svc-zerc20/zk'
 import { poseidon3 } from 'poseidon-lite/poseidon3'
 import { median, say } from '../say.js'
-import { measureChallenges } from './pow-challenge.js'
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     addresses: { type: 'string', default: '8' },
-    challenges: { type: 'string', default: '4' },
   },
 })
 const puzzle: PowPuzzle = {
@@ -98,7 +96,3 @@ async function mineAddresses(count: number): Promise<void> {
 
 await compareHashes(Number(values.rounds))
 await mineAddresses(Number(values.addresses))
-const { count, p50, p99 } = await measureChallenges(Number(values.challenges))
-say(
-  `POST /challenge with a filled pool, ${count} times: p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms at the caller.`,
-)
