@@ -80,14 +80,21 @@ describe('house rules', () => {
     expect(listFiles(/\.test\.ts$/).filter((file) => focused.test(readText(file)))).toEqual([])
   })
 
-  it('names only paths that exist in the documents people start from', () => {
-    const missing = ['README.md', 'ARCHITECTURE.md', 'AGENTS.md', 'SECURITY.md'].flatMap((document) =>
-      [...readText(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`|\]\(([\w./-]+)\)/g)]
-        .map((match) => match[1] ?? match[2] ?? '')
-        .filter((path) => /^(?:contracts|packages|docs|scripts|test|tools|examples)\b|\.md$/.test(path))
-        .filter((path) => !existsSync(join(root, path)))
-        .map((path) => `${document}: ${path}`),
-    )
+  it('names only paths and headings that exist, in all documents', () => {
+    const idOf = (heading = '') => heading.toLowerCase().replaceAll(/[^\w -]/g, '').replaceAll(' ', '-')
+    const isThere = (path: string, id = '') =>
+      existsSync(join(root, path)) &&
+      (id === '' || [...readText(path).matchAll(/^#+ (.*)$/gm)].some(([, heading]) => idOf(heading) === id))
+    const ours = /^(?:circuits|contracts|deploy|docs|examples|packages|scripts|test|tools)\/(?!.*\/results\/)/
+    const missing = listFiles(/\.md$/).flatMap((document) => {
+      const paths = [...readText(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)`/g)]
+        .map(([, path = '']) => path)
+        .filter((path) => ours.test(path) && !isThere(path))
+      const links = [...readText(document).matchAll(/\]\(([\w./-]*)(?:#([\w-]+))?\)/g)]
+        .filter(([, to, id]) => !isThere(to ? join(dirname(document), to) : document, id))
+        .map(([link]) => link)
+      return [...paths, ...links].map((what) => `${document}: ${what}`)
+    })
     expect(missing).toEqual([])
   })
 

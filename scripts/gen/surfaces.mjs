@@ -8,10 +8,10 @@ const nameOf = (ref) => ref.replace('#/components/schemas/', '')
 
 function typeOf(schema) {
   if (schema.$ref) {
-    const target = schemas[nameOf(schema.$ref)]
-    return target.properties || target.enum
-      ? `[${nameOf(schema.$ref)}](#${nameOf(schema.$ref).toLowerCase()})`
-      : nameOf(schema.$ref)
+    const name = nameOf(schema.$ref)
+    if (name === 'Reason') return '[Reason](reasons.md)'
+    const { properties, enum: values } = schemas[name]
+    return properties || values ? `[${name}](#${name.toLowerCase()})` : name
   }
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ')
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`
