@@ -14,7 +14,7 @@ import { ask, type MadePayment, type Mode, prepare, present, presentUntilAnswere
 import { type Fleet, leaseMs, type Member, startFleet } from './support/fleet.js'
 import { expectHistory, readHistory } from './support/history.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
-import { drawing, seeded } from './support/seeded.js'
+import { drawing, seeded } from '../support/seeded.js'
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

@@ -14,7 +14,7 @@ import {
 } from './support/client.js'
 import { type Fleet, type Member, startFleet } from './support/fleet.js'
 import { paymentsIn } from './support/journal.js'
-import { seeded } from './support/seeded.js'
+import { seeded } from '../support/seeded.js'
 
 describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () => {
   let fleet: Fleet

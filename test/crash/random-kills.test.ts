@@ -7,7 +7,7 @@ import { type MadePayment, type Mode, prepare, presentUntilAnswered } from './su
 import { expectHistory } from './support/history.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
-import { seeded } from './support/seeded.js'
+import { seeded } from '../support/seeded.js'
 
 const kills = Number(process.env.CRASH_KILLS ?? 6)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

@@ -6,9 +6,8 @@
  */
 import { feeSplitterAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { changeConfigFile, developmentRoles, minedReceipt, openFee } from '@svc-zerc20/devnet'
-import { type Address, createWalletClient, http, zeroAddress } from 'viem'
+import { type Address, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { hardhat } from 'viem/chains'
 import { expect, it, onTestFailed } from 'vitest'
 import { childrenOf } from '../support/children.js'
 import { lightArtifacts } from '../support/light-artifacts.js'
@@ -17,7 +16,7 @@ import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from 
 import { expectHistory } from './support/history.js'
 import { createIndexerRuns } from './support/indexer.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
-import { drawing, seeded } from './support/seeded.js'
+import { drawing, seeded } from '../support/seeded.js'
 
 const count = Number(process.env.CRASH_SHARES ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
@@ -80,12 +79,8 @@ function killProvers(parent: number): void {
 async function distribute(net: CrashNetwork, splitter: Address): Promise<void> {
   if ((await net.balanceOf(splitter)) === 0n) return
   const account = privateKeyToAccount(deployer.privateKey)
-  const wallet = createWalletClient({ account, chain: hardhat, transport: http(net.rpcUrl) })
-  const hash = await wallet.writeContract({
-    address: splitter,
-    abi: feeSplitterAbi,
-    functionName: 'distribute',
-  })
+  const call = { address: splitter, abi: feeSplitterAbi, functionName: 'distribute' } as const
+  const hash = await net.walletOf(account).writeContract(call)
   await minedReceipt(net.client, hash)
 }
 

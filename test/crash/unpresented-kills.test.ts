@@ -6,7 +6,7 @@ import { expect, it, onTestFailed } from 'vitest'
 import { until } from '../support/until.js'
 import { ask, requestOffer } from './support/client.js'
 import { startCrashNetwork } from './support/network.js'
-import { seeded } from './support/seeded.js'
+import { seeded } from '../support/seeded.js'
 
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const transfers = 4

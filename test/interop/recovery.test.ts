@@ -1,7 +1,5 @@
-import { tokenAbi } from '@svc-zerc20/contracts'
-import { developmentRoles, minedReceipt } from '@svc-zerc20/devnet'
+import { developmentRoles } from '@svc-zerc20/devnet'
 import { deliverPayments } from '@svc-zerc20/payer'
-import { createWalletClient, http } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
 import { buyWithAxios, buyWithFetch, createPayer } from './support/buyers.js'
@@ -201,18 +199,11 @@ describe('a settle that is refused', () => {
     ['@x402/hono', openHonoShop],
   ])('R-130 R-135 R-161 after the handler ran makes %s withhold the response', async (_, open) => {
     const spender = await interop.anotherPayer(0)
-    const wallet = createWalletClient({ account: spender, transport: http(interop.rpcUrl) })
     // Between verify and settle the payer moves its balance away.
     const emptied = await open(interop, {
       onHandle: async () => {
-        const hash = await wallet.writeContract({
-          chain: null,
-          address: interop.token,
-          abi: tokenAbi,
-          functionName: 'transfer',
-          args: [developmentRoles.provider.address, await interop.balanceOf(spender.address)],
-        })
-        await minedReceipt(interop.client, hash)
+        const balance = await interop.balanceOf(spender.address)
+        await interop.transfer(spender, developmentRoles.provider.address, balance)
       },
     })
     closers.push(emptied.close)

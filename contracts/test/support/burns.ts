@@ -1,29 +1,9 @@
 // Deploys token and burner on a test chain and signs requests the way a payer's wallet does: with typed data only.
 import { type Address, type Hex, hexToNumber, parseSignature, slice } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { burnAuthorizationTypes, permitTypes } from '../../../test/support/typed-data.js'
 import { permitBurnerAbi, permitBurnerBytecode, tokenAbi, tokenBytecode } from '../../generated/index.js'
 import type { Chain } from './chain.js'
-
-const permitTypes = {
-  Permit: [
-    { name: 'owner', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-} as const
-
-const burnAuthorizationTypes = {
-  BurnAuthorization: [
-    { name: 'token', type: 'address' },
-    { name: 'payer', type: 'address' },
-    { name: 'burnAddress', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'challengeNonce', type: 'bytes32' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-} as const
 
 export type Domain = {
   readonly name: string

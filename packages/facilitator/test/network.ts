@@ -1,5 +1,5 @@
 /** A chain with contracts and a facilitator in this process, and helpers that act as payers and resource servers. */
-import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi } from '@svc-zerc20/contracts'
 import {
   type Chain,
   developmentRoles,
@@ -7,12 +7,12 @@ import {
   type LocalNetworkOptions,
   startLocalNetwork,
 } from '@svc-zerc20/devnet'
-import { type Address, createPublicClient, createWalletClient, custom, type Hex, parseEther } from 'viem'
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { hardhat } from 'viem/chains'
+import { type Address, custom, type Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { movableClock } from '../../../test/support/clocks.js'
 import { lightArtifacts } from '../../../test/support/light-artifacts.js'
 import { type End, passTime } from '../../../test/support/pass-time.js'
+import { createTokenClient } from '../../../test/support/token-client.js'
 import { until } from '../../../test/support/until.js'
 import { bodyOf, type ChallengeOffer, type PermitChanges, signPermit } from './payment.js'
 
@@ -62,13 +62,13 @@ export async function startNetwork({
     config,
     ...(!daemon && { inProcess: { clock } }),
   })
-  const { deployment, facilitatorUrl, faucet } = local
+  const { deployment, facilitatorUrl } = local
   const chain = given ?? local.chain
   if (!chain) throw new Error('the embedded chain did not start')
   // Without HTTP, so that the node counts only the facilitator's requests.
   const transport = custom({ request: ({ method, params }) => chain.request(method, params) })
-  const client = createPublicClient({ transport, cacheTime: 0 })
-  const token = { address: deployment.token, abi: tokenAbi } as const
+  const tokenClient = createTokenClient(local, transport)
+  const { client, walletOf, receiptOf, permitNonce } = tokenClient
 
   async function send(path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await fetch(`${facilitatorUrl}${path}`, init)
@@ -101,11 +101,6 @@ export async function startNetwork({
     }
   }
 
-  const walletOf = (account: PrivateKeyAccount) => createWalletClient({ account, chain: hardhat, transport })
-
-  /** The receipt, also from a node that a test makes fail. */
-  const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
-
   /** Sends a transaction and waits for its receipt, whatever its status. */
   async function transact(
     account: PrivateKeyAccount,
@@ -114,9 +109,6 @@ export async function startNetwork({
     const hash = await walletOf(account).sendTransaction({ gas: 500_000n, ...call })
     return receiptOf(hash)
   }
-
-  const permitNonce = (owner: Address) =>
-    client.readContract({ ...token, functionName: 'nonces', args: [owner] })
 
   const permitFor = async (offer: ChallengeOffer, account: PrivateKeyAccount, changes: PermitChanges = {}) =>
     signPermit(offer, account, {
@@ -136,23 +128,13 @@ export async function startNetwork({
 
   return {
     ...local,
+    ...tokenClient,
     chain,
     clock,
-    client,
     send,
     post,
-    walletOf,
     transact,
-    permitNonce,
     permitFor,
-
-    /** A new account with tokens, and with gas money when asked for. */
-    async account({ tokens = 1_000_000n, gas = false } = {}): Promise<PrivateKeyAccount> {
-      const account = privateKeyToAccount(generatePrivateKey())
-      if (tokens > 0n) await faucet.mintTokens(account.address, tokens)
-      if (gas) await faucet.sendNative(account.address, parseEther('1'))
-      return account
-    },
 
     async challenge(amount = '1000'): Promise<ChallengeOffer> {
       const { status, text, body } = await post('/challenge', { amount })
@@ -196,19 +178,6 @@ export async function startNetwork({
       const headers = { authorization: `Bearer ${local.adminToken}` }
       const { body } = await send(`/admin/payments/${nonce}`, { headers })
       return (body.payment as { phase?: unknown } | undefined)?.phase
-    },
-
-    balanceOf: (owner: Address) =>
-      client.readContract({ ...token, functionName: 'balanceOf', args: [owner] }),
-
-    async transfer(account: PrivateKeyAccount, to: Address, amount: bigint | string): Promise<Hex> {
-      const hash = await walletOf(account).writeContract({
-        ...token,
-        functionName: 'transfer',
-        args: [to, BigInt(amount)],
-      })
-      await receiptOf(hash)
-      return hash
     },
 
     /** Burns of a challenge, from the permit burner's events. */

@@ -2,6 +2,7 @@
 import type { Address, Hex } from 'viem'
 import { parseSignature } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { burnAuthorizationTypes, permitTypes } from '../../../test/support/typed-data.js'
 
 /** Answer of `POST /challenge`. */
 export type ChallengeOffer = {
@@ -53,15 +54,7 @@ export async function signPermit(
   const payer = terms.payer ?? account.address
   const permitSignature = await account.signTypedData({
     domain: { name: terms.tokenName, version: '1', chainId, verifyingContract: token },
-    types: {
-      Permit: [
-        { name: 'owner', type: 'address' },
-        { name: 'spender', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'nonce', type: 'uint256' },
-        { name: 'deadline', type: 'uint256' },
-      ],
-    },
+    types: permitTypes,
     primaryType: 'Permit',
     message: { owner: payer, spender: terms.permitHelper ?? helper, value, nonce: terms.nonce, deadline },
   })
@@ -72,16 +65,7 @@ export async function signPermit(
       chainId,
       verifyingContract: terms.burnHelper ?? helper,
     },
-    types: {
-      BurnAuthorization: [
-        { name: 'token', type: 'address' },
-        { name: 'payer', type: 'address' },
-        { name: 'burnAddress', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'challengeNonce', type: 'bytes32' },
-        { name: 'deadline', type: 'uint256' },
-      ],
-    },
+    types: burnAuthorizationTypes,
     primaryType: 'BurnAuthorization',
     message: {
       token,

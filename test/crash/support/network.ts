@@ -3,11 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { permitBurnerAbi, tokenAbi, verifierAbi } from '@svc-zerc20/contracts'
 import { developmentRoles, type LocalNetworkOptions, startLocalNetwork } from '@svc-zerc20/devnet'
-import { type Address, createPublicClient, createWalletClient, type Hex, http, parseEther } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { hardhat } from 'viem/chains'
+import { http } from 'viem'
 import { historyEnvironment } from '../../support/history-environment.js'
-import { until } from '../../support/until.js'
+import { createTokenClient } from '../../support/token-client.js'
 import { createJournalReader } from './journal.js'
 import { createRuns, type RunChanges, runDaemon } from './runs.js'
 
@@ -15,13 +13,12 @@ export type CrashNetwork = Awaited<ReturnType<typeof startCrashNetwork>>
 
 export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inProcess'> = {}) {
   const local = await startLocalNetwork({ powBits: 1, ...options })
-  const { chain, configFile, directory, deployment, faucet, rpcUrl } = local
+  const { chain, configFile, directory, deployment, rpcUrl } = local
   if (chain === undefined || local.pids.facilitator === undefined) throw new Error('a part did not start')
   const journal = join(directory, 'journal.jsonl')
   const historyFile = join(directory, 'history.jsonl')
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
-  // Asked for by itself: viem waits for the next block when it looked a moment too early, and no block may come.
-  const receiptOf = (hash: Hex) => until(() => client.getTransactionReceipt({ hash }).catch(() => undefined))
+  const tokenClient = createTokenClient(local, http(rpcUrl))
+  const { client } = tokenClient
   const firstPid = local.pids.facilitator
   const records = createJournalReader(journal)
   let isClosed = false
@@ -53,8 +50,8 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
 
   return {
     ...local,
+    ...tokenClient,
     chain,
-    client,
     journal,
     historyFile,
     ...runs,
@@ -81,41 +78,6 @@ export async function startCrashNetwork(options: Omit<LocalNetworkOptions, 'inPr
 
     records,
 
-    async account({ tokens = 1_000_000n, gas = false } = {}) {
-      const account = privateKeyToAccount(generatePrivateKey())
-      await faucet.mintTokens(account.address, tokens)
-      if (gas) await faucet.sendNative(account.address, parseEther('1'))
-      return account
-    },
-    balanceOf: (owner: Address) =>
-      client.readContract({
-        address: deployment.token,
-        abi: tokenAbi,
-        functionName: 'balanceOf',
-        args: [owner],
-      }),
-    permitNonce: (owner: Address) =>
-      client.readContract({
-        address: deployment.token,
-        abi: tokenAbi,
-        functionName: 'nonces',
-        args: [owner],
-      }),
-    async transfer(
-      account: ReturnType<typeof privateKeyToAccount>,
-      to: Address,
-      amount: bigint,
-    ): Promise<Hex> {
-      const wallet = createWalletClient({ account, chain: hardhat, transport: http(rpcUrl) })
-      const hash = await wallet.writeContract({
-        address: deployment.token,
-        abi: tokenAbi,
-        functionName: 'transfer',
-        args: [to, amount],
-      })
-      await receiptOf(hash)
-      return hash
-    },
     /** Every transfer of the token, oldest first. */
     transfers: () =>
       client.getContractEvents({

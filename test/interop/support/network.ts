@@ -6,8 +6,9 @@ import {
   spareAccounts,
   startLocalNetwork,
 } from '@svc-zerc20/devnet'
-import { type Address, createPublicClient, type Hex, http, isAddressEqual, parseEventLogs } from 'viem'
+import { type Address, type Hex, http, isAddressEqual, parseEventLogs } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { createTokenClient } from '../../support/token-client.js'
 import { untilAddresses } from '../../support/until-addresses.js'
 import { startFacilitatorProxy } from './facilitator-proxy.js'
 
@@ -21,7 +22,8 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
   if (chain === undefined) throw new Error('the network has no chain of its own')
   await untilAddresses(local)
   const proxy = await startFacilitatorProxy(local.facilitatorUrl)
-  const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 })
+  const tokenClient = createTokenClient(local, http(rpcUrl))
+  const { client } = tokenClient
   const { token, permitBurner: helper } = deployment
 
   return {
@@ -30,7 +32,7 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
     token,
     helper,
     proxy,
-    client,
+    ...tokenClient,
     faucet,
     events: local.events,
     facilitatorUrl: local.facilitatorUrl,
@@ -52,8 +54,6 @@ export async function startInterop(options: LocalNetworkOptions = {}) {
         .filter(({ args }) => isAddressEqual(args.to, payTo as Address))
         .map(({ args, transactionHash }) => ({ value: args.value, transactionHash }))
     },
-    balanceOf: (owner: Address) =>
-      client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [owner] }),
     sentBy: (address: Address) => client.getTransactionCount({ address, blockTag: 'pending' }),
     /** Whether the node holds this account's transactions without having mined them. */
     async hasPending(address: Address) {

@@ -1,17 +1,11 @@
 /** All chance of a simulation, from one seed. */
+import { seeded } from '../../../../test/support/seeded.js'
 
 export type Draws = ReturnType<typeof createDraws>
 
 export function createDraws(seed: number) {
-  let state = (Math.imul(seed, 0x9e3779b1) ^ 0x5bf03635) >>> 0
-
-  /** In [0, 1). Mulberry32: small, quick, and good enough to choose faults by. */
-  function fraction(): number {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  /** In [0, 1). */
+  const fraction = seeded(Math.imul(seed, 0x9e3779b1) ^ 0x5bf03635)
 
   /** A whole number between both, both included. */
   const between = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))

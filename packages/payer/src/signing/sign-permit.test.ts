@@ -2,6 +2,7 @@ import { Payload } from '@svc-zerc20/protocol'
 import { concatHex, type Hex, recoverTypedDataAddress, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
+import { burnAuthorizationTypes, permitTypes } from '../../../../test/support/typed-data.js'
 import { address, bytes32, offerAt } from '../../test/offers.js'
 import { type PermitOffer, readOffer } from '../offer.js'
 import { grant, termsHash } from '../policy/permission.js'
@@ -38,15 +39,7 @@ describe('the permit payload', () => {
     const { v, r, s } = (await signed()).payload.permit
     const signer = await recoverTypedDataAddress({
       domain: { name: 'Zed Dollar', version: '1', chainId: 31_337, verifyingContract: address(1) },
-      types: {
-        Permit: [
-          { name: 'owner', type: 'address' },
-          { name: 'spender', type: 'address' },
-          { name: 'value', type: 'uint256' },
-          { name: 'nonce', type: 'uint256' },
-          { name: 'deadline', type: 'uint256' },
-        ],
-      },
+      types: permitTypes,
       primaryType: 'Permit',
       message: {
         owner: account.address,
@@ -63,16 +56,7 @@ describe('the permit payload', () => {
   it('R-036 R-038 has a burn authorization that recovers to the payer under the domain of the helper', async () => {
     const signer = await recoverTypedDataAddress({
       domain: { name: 'SvcPermitBurner', version: '1', chainId: 31_337, verifyingContract: address(3) },
-      types: {
-        BurnAuthorization: [
-          { name: 'token', type: 'address' },
-          { name: 'payer', type: 'address' },
-          { name: 'burnAddress', type: 'address' },
-          { name: 'value', type: 'uint256' },
-          { name: 'challengeNonce', type: 'bytes32' },
-          { name: 'deadline', type: 'uint256' },
-        ],
-      },
+      types: burnAuthorizationTypes,
       primaryType: 'BurnAuthorization',
       message: {
         token: address(1),

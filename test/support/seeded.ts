@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed repeats (mulberry32). */
+/** Numbers in [0, 1) that a seed repeats. Mulberry32: small, quick, and good enough to choose faults by. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
