@@ -4,9 +4,11 @@ import { keccak256 } from '@svc-zerc20/kernel'
 import { addressBits, burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'
 import type { Generation } from './generation.js'
 import { bigEndian, bytesOf, type Hex, hexOf, integerOf } from './hex.js'
-import { limits } from './limits.js'
 import { fieldPrime } from './poseidon.js'
 import { chainIdBytes, recipientHash, recipientWord } from './recipient-hash.js'
+
+/** A search with more bits takes days, so a larger setting is treated as a mistake. */
+const powBitsMax = 32
 
 /** The inputs that determine a burn address, apart from the proof of work. */
 export type BurnTerms = {
@@ -47,7 +49,7 @@ export type BurnDerivation = PowPuzzle & { readonly tweak: Hex }
  */
 export function deriveBurn(terms: BurnTerms): BurnDerivation {
   const { generation, powBits, chainId, treasury, seed, challengeNonce } = terms
-  assert(Number.isInteger(powBits) && powBits >= 0 && powBits <= limits.powBitsMax, 'powBits out of range')
+  assert(Number.isInteger(powBits) && powBits >= 0 && powBits <= powBitsMax, 'powBits out of range')
   assert(seed.length === 32, 'expected a seed of 32 bytes')
   const id = bytesOf(challengeNonce, 32)
   const digest = (domain: 'psec' | 'ptwk') => keccak256(concatBytes(utf8ToBytes(domain), seed, id))

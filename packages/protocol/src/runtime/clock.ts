@@ -11,3 +11,15 @@ export type Clock = {
 /** The second that the clock is in. */
 export const unixSeconds = (clock: Pick<Clock, 'now'>): UnixSeconds =>
   Math.floor(clock.now() / 1_000) as UnixSeconds
+
+/** What work resolves with, or `late` if that takes longer. The work itself goes on. */
+export async function inTime<T>(
+  work: Promise<T>,
+  ms: number,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<T | 'late'> {
+  const over = new AbortController()
+  const late = clock.sleep(ms, over.signal).then(() => 'late' as const)
+  // Any reason will do, because nobody reads it. Without one, Node makes an error with a stack.
+  return Promise.race([work, late]).finally(() => over.abort('over'))
+}

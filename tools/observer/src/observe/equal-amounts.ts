@@ -4,7 +4,6 @@
  * its own pairs how late mints usually come, and pairs again. Each mint pays one burn, and no burn is paid twice.
  */
 import type { Mint, Root, Transfer } from '../chain-view.js'
-import { grouped } from '../grouped.js'
 import { createPairClass } from './evidence.js'
 import type { Guess } from './guess.js'
 import type { SenderRule } from './senders.js'
@@ -94,4 +93,16 @@ function scale(
   sums.fill(0)
   for (const pair of pairs) sums[pair[side]] = (sums[pair[side]] ?? 0) + pair.weight
   for (const pair of pairs) pair.weight /= divisor(sums[pair[side]] ?? 1)
+}
+
+/** Items by a key, in order. */
+function grouped<K, T>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
 }

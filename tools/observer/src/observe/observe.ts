@@ -1,10 +1,11 @@
 /** The observer: from the public record of a token to an opinion about every mint. */
 import type { ChainView, Transfer } from '../chain-view.js'
-import { possibleBurns } from './burns.js'
 import { pairEqualAmounts } from './equal-amounts.js'
 import type { Guess } from './guess.js'
 import { readSenders } from './senders.js'
 import { explainSums } from './sums.js'
+
+const nobody = `0x${'0'.repeat(40)}`
 
 export function observe(view: ChainView): readonly Guess[] {
   const burns = possibleBurns(view)
@@ -23,4 +24,10 @@ function paidBy(guesses: readonly Guess[]): ReadonlyMap<Transfer, number> {
     paid.set(burn, Math.min(1, (paid.get(burn) ?? 0) + p))
   }
   return paid
+}
+
+/** Transfers that can be burns: their receivers never sent anything and earned no mint. */
+function possibleBurns({ transfers, mints }: ChainView): readonly Transfer[] {
+  const alive = new Set([...transfers.map(({ from }) => from), ...mints.map(({ to }) => to), nobody])
+  return transfers.filter(({ from, to, value }) => from !== nobody && value > 0n && !alive.has(to))
 }
