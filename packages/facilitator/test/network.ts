@@ -117,11 +117,15 @@ export async function startNetwork({
       ...changes,
     })
 
-  /** A challenge and a good permit payload for it. */
-  async function permitPayment(account: PrivateKeyAccount, amount = '1000', changes: PermitChanges = {}) {
+  async function challenge(amount = '1000'): Promise<ChallengeOffer> {
     const { status, text, body } = await post('/challenge', { amount })
     if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
-    const offer = body as ChallengeOffer
+    return body as ChallengeOffer
+  }
+
+  /** A challenge and a good permit payload for it. */
+  async function permitPayment(account: PrivateKeyAccount, amount?: string, changes: PermitChanges = {}) {
+    const offer = await challenge(amount)
     const payload = await permitFor(offer, account, changes)
     return { offer, payload, body: bodyOf(offer, payload) }
   }
@@ -136,12 +140,7 @@ export async function startNetwork({
     transact,
     permitFor,
 
-    async challenge(amount = '1000'): Promise<ChallengeOffer> {
-      const { status, text, body } = await post('/challenge', { amount })
-      if (status !== 200) throw new Error(`/challenge answered ${status}: ${text}`)
-      return body as ChallengeOffer
-    },
-
+    challenge,
     permitPayment,
 
     /**
@@ -150,7 +149,7 @@ export async function startNetwork({
      */
     async permitPayments(
       accounts: readonly PrivateKeyAccount[],
-      amount = '1000',
+      amount?: string,
       changes: PermitChanges = {},
     ) {
       await until(
@@ -175,8 +174,7 @@ export async function startNetwork({
 
     /** The phase as the operator sees it, because only the operator sees finality. */
     async phaseOf(nonce: string): Promise<unknown> {
-      const headers = { authorization: `Bearer ${local.adminToken}` }
-      const { body } = await send(`/admin/payments/${nonce}`, { headers })
+      const { body } = await admin(`/payments/${nonce}`)
       return (body.payment as { phase?: unknown } | undefined)?.phase
     },
 
