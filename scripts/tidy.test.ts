@@ -81,7 +81,11 @@ describe('house rules', () => {
   })
 
   it('names only paths and headings that exist, in all documents', () => {
-    const idOf = (heading = '') => heading.toLowerCase().replaceAll(/[^\w -]/g, '').replaceAll(' ', '-')
+    const idOf = (heading = '') =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-')
     const isThere = (path: string, id = '') =>
       existsSync(join(root, path)) &&
       (id === '' || [...readText(path).matchAll(/^#+ (.*)$/gm)].some(([, heading]) => idOf(heading) === id))

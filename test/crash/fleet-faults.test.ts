@@ -9,12 +9,12 @@ import { developmentRoles } from '@svc-zerc20/devnet'
 import { describe, expect, it, onTestFailed } from 'vitest'
 import { lightArtifacts } from '../support/light-artifacts.js'
 import { notRun } from '../support/postgres-server.js'
+import { drawing, seeded } from '../support/seeded.js'
 import { until } from '../support/until.js'
 import { ask, type MadePayment, type Mode, prepare, present, presentUntilAnswered } from './support/client.js'
 import { type Fleet, leaseMs, type Member, startFleet } from './support/fleet.js'
 import { expectHistory, readHistory } from './support/history.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
-import { drawing, seeded } from '../support/seeded.js'
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

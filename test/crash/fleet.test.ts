@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun } from '../support/postgres-server.js'
+import { seeded } from '../support/seeded.js'
 import { until } from '../support/until.js'
 import {
   ask,
@@ -14,7 +15,6 @@ import {
 } from './support/client.js'
 import { type Fleet, type Member, startFleet } from './support/fleet.js'
 import { paymentsIn } from './support/journal.js'
-import { seeded } from '../support/seeded.js'
 
 describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () => {
   let fleet: Fleet

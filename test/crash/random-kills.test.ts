@@ -3,11 +3,11 @@
  * `npm run test:crash` does it 500 times; `CRASH_SEED` repeats the choices of an earlier run.
  */
 import { expect, it, onTestFailed } from 'vitest'
+import { seeded } from '../support/seeded.js'
 import { type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
 import { expectHistory } from './support/history.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 import { expectAgreement, expectGrantsAreRemembered } from './support/reckoning.js'
-import { seeded } from '../support/seeded.js'
 
 const kills = Number(process.env.CRASH_KILLS ?? 6)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

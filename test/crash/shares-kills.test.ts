@@ -11,12 +11,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFailed } from 'vitest'
 import { childrenOf } from '../support/children.js'
 import { lightArtifacts } from '../support/light-artifacts.js'
+import { drawing, seeded } from '../support/seeded.js'
 import { until } from '../support/until.js'
 import { ask, type MadePayment, type Mode, prepare, presentUntilAnswered } from './support/client.js'
 import { expectHistory } from './support/history.js'
 import { createIndexerRuns } from './support/indexer.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
-import { drawing, seeded } from '../support/seeded.js'
 
 const count = Number(process.env.CRASH_SHARES ?? 10)
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)

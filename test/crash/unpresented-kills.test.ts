@@ -3,10 +3,10 @@
  * Each transfer must be recorded once, with its value. `CRASH_SEED` repeats the instants of an earlier run.
  */
 import { expect, it, onTestFailed } from 'vitest'
+import { seeded } from '../support/seeded.js'
 import { until } from '../support/until.js'
 import { ask, requestOffer } from './support/client.js'
 import { startCrashNetwork } from './support/network.js'
-import { seeded } from '../support/seeded.js'
 
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const transfers = 4

@@ -42,8 +42,7 @@ export function createTokenClient(
 
     balanceOf: (owner: Address) =>
       client.readContract({ ...token, functionName: 'balanceOf', args: [owner] }),
-    permitNonce: (owner: Address) =>
-      client.readContract({ ...token, functionName: 'nonces', args: [owner] }),
+    permitNonce: (owner: Address) => client.readContract({ ...token, functionName: 'nonces', args: [owner] }),
 
     async transfer(account: PrivateKeyAccount, to: Address, amount: bigint | string): Promise<Hex> {
       const args = [to, BigInt(amount)] as const
