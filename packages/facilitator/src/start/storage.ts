@@ -11,6 +11,7 @@ import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
 import type { HistoryBooks } from '../history/questions.js'
 import { type OpenLedger, openLedger } from '../store/open.js'
+import { unsafeSettings } from '../store/postgres/prepare-schema.js'
 import type { Log } from '../telemetry/events.js'
 
 type StorageDeps = {
@@ -68,10 +69,14 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { lines, tornBytes } = storage.store.report
   if (storage.figures()) log({ event: 'journal.replayed', records: lines })
   if (tornBytes > 0) log({ event: 'journal.torn', bytes: tornBytes })
-  if (!deps.history) return storage
-  return attachHistory(deps, deps.history, storage).catch((error) =>
-    storage.close().then(() => Promise.reject(error)),
-  )
+  try {
+    const unsafe = storage.shared ? await storage.store.ask(unsafeSettings()) : []
+    for (const message of unsafe) log({ event: 'facilitator.warning', message: `storage.url: ${message}` })
+    return deps.history ? await attachHistory(deps, deps.history, storage) : storage
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
 }
 
 /**

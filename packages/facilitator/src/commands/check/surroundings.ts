@@ -84,7 +84,7 @@ export async function probeStorage(
   }
   if (!isAlone) return []
   try {
-    const { events, daemons, migrations = [] } = await peekPostgres({ url, password })
+    const { events, daemons, migrations = [], unsafe } = await peekPostgres({ url, password })
     const held = daemons.length === 0 ? '' : `; in use by ${daemons.join(', ')}`
     const old = migrations.map(({ what }) => `; a start changes its tables: ${what}`).join('')
     return [
@@ -92,6 +92,7 @@ export async function probeStorage(
         key,
         events === undefined ? 'the database is empty' : `the database has ${events} records${held}${old}`,
       ),
+      ...unsafe.map((message) => warn(key, message)),
     ]
   } catch (error) {
     if (error instanceof SvcError) return [fail(key, error.message.replace(/^storage\.url: /, ''))]

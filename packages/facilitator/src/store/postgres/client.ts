@@ -108,6 +108,8 @@ const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: 
       statement_timeout: terms.statementMs,
       idle_in_transaction_session_timeout: terms.restMs,
       default_transaction_read_only: terms.isReadOnly,
+      // Whoever is told of a commit may burn for it, whatever the server does by default.
+      synchronous_commit: 'on',
       bytea_output: 'hex',
     },
   })

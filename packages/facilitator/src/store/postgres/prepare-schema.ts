@@ -7,7 +7,7 @@ import { limits } from '../../config/limits.js'
 import { create, lackedBy, type Migration, migrate, newId } from '../migrate.js'
 import { assertHere, isElsewhere } from '../move/moved.js'
 import { postgres } from '../schema.js'
-import { serverNow, sql } from '../sql.js'
+import { type Step, serverNow, sql } from '../sql.js'
 import { type Client, connect, type Database, long, runStep, type Send } from './client.js'
 import { commit, inTransaction } from './transaction.js'
 
@@ -67,6 +67,8 @@ export type Peek = {
   readonly daemons: readonly string[]
   /** What a start would change in the tables. */
   readonly migrations?: readonly Migration[]
+  /** Why a crash of the server could lose what a daemon was told is durable. */
+  readonly unsafe: readonly string[]
 }
 
 /** Throws `SvcError('ledger_newer')` for a schema that is newer than ours, and what the server says when it refuses. */
@@ -75,18 +77,32 @@ export async function peekPostgres(database: Database): Promise<Peek> {
   try {
     return await client.read(async (send) => {
       const version = await versionIn(send)
-      if (version === undefined) return { daemons: [] }
+      const unsafe = await runStep(unsafeSettings(), send)
+      if (version === undefined) return { daemons: [], unsafe }
       const lacked = lackedBy(version, client.migrations)
       const [ledger] = await send(sql`SELECT applied FROM ledger`)
       return {
         events: ledger?.applied,
         daemons: await daemonsIn(send),
+        unsafe,
         ...(lacked.length > 0 && { migrations: lacked }),
       }
     })
   } finally {
     await client.close()
   }
+}
+
+/**
+ * Settings of the server with which a crash could lose what a daemon was told is durable, each as a warning. Only its operator
+ * can change them: `synchronous_commit` is set by our sessions.
+ */
+export function* unsafeSettings(): Step<readonly string[]> {
+  const off = yield sql`
+    SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name`
+  return off.map(
+    ({ name }) => `the server has ${name} = off: a crash of its machine may lose accepted payments`,
+  )
 }
 
 /** The daemons that use the ledger. */
