@@ -68,6 +68,18 @@ export type InterruptedWork = {
   readonly mints: readonly InterruptedMint[]
 }
 
+/** What an account signed whose daemon is gone, while burns of it are under way. */
+export type Orphaned = {
+  readonly account: Address
+  /**
+   * Burns, mints and what else uses a txNonce, up to the last burn: lowest txNonce first, each in all its versions. No block
+   * takes one before those below it.
+   */
+  readonly signed: readonly SignedTransaction[]
+  /** The burns. */
+  readonly items: readonly ClaimedPermit[]
+}
+
 /** The claims that a caller may release. */
 export type SureOf = {
   /** Only one for which nothing was signed. */
@@ -123,16 +135,16 @@ export type Ledger = {
   unsignedClaims(nonces: readonly ChallengeNonce[]): Promise<readonly UnsignedClaim[]>
   /** Makes unsigned claims those of this account, as far as the daemons of their accounts are gone. */
   adopt(nonces: readonly ChallengeNonce[], sender: Address): Promise<void>
-  /** Transactions with burns under way that accounts signed whose daemons are gone, apart from this account. */
-  orphaned(account: Address): Promise<InterruptedWork['transactions']>
+  /** Of each account with burns under way whose daemon is gone, apart from this account. */
+  orphaned(account: Address): Promise<readonly Orphaned[]>
   /**
    * Work that was under way when the last run of the daemon ended, before this run changed anything. With an account, of
    * transactions only those that it signed.
    */
   interrupted(account?: Address): Promise<InterruptedWork>
   /**
-   * Remembers the transaction that carries these claimed burns, before anyone else can see it. Without burns only its
-   * txNonce is remembered: the next run does not send it again.
+   * Remembers the transaction that carries these claimed burns, before anyone else can see it. Without burns it
+   * only uses a txNonce: the next run of its account does not send it again.
    */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**

@@ -14,6 +14,7 @@ import { createResume } from '../payment/settle/resume.js'
 import type { LedgerChanges } from '../payment/settle/shared-burns.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
+import { countTransactions } from '../sending/relayer/tx-nonces.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
 import { type Lease, sendLease } from '../store/lease.js'
 import type { Senders, SenderTerms } from './chain-side.js'
@@ -145,7 +146,11 @@ function startShared(
     ...deps,
     ledger,
     chain,
-    send: async (raw) => void (await rpc.batch([{ method: 'eth_sendRawTransaction', params: [raw] }])),
+    async send({ account: gone, signed }) {
+      const used = await countTransactions(rpc, gone, 'latest')
+      for (const { txNonce, raw } of signed)
+        if (txNonce >= used) await rpc.batch([{ method: 'eth_sendRawTransaction', params: [raw] }])
+    },
     // A lease that was taken once has a new term.
     fence: async (gone) => (await store.leases.take(sendLease(gone)))?.release(),
     confirmations: config.settlement.confirmations,

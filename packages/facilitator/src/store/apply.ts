@@ -11,6 +11,7 @@ import { type Leaves, withFee, withLate, withMint, withMoved, withoutAccepted } 
 import type { PaymentRow } from './rows/payment-rows.js'
 import { doubtSetting, type Rows } from './rows/rows.js'
 import {
+  addBare,
   addSigned,
   endCarried,
   forgetFinalSlots,
@@ -68,6 +69,7 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
       carried.push(nonce)
     }
     yield* noteTxNonce(event.transaction)
+    if (event.challengeNonces.length === 0) yield* addBare(event.transaction)
     if (carried.length > 0) yield* addSigned('burn', event.transaction, carried)
     return undefined
   },

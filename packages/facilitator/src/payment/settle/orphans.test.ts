@@ -10,11 +10,12 @@ const { deadline = 0 } = challenge
 const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(0xb1) } as const
 const account: Address = addressOf(0xb2)
 
-/** One signed burn of a daemon that is gone, on a chain that sees it so, at this time of its deep blocks. */
+/** One signed burn of a daemon that is gone, on a chain that sees it so, at this time of its deep blocks; and what happens. */
 async function round(
   seen: Awaited<ReturnType<Examine['permit']>>,
   deepTime: number,
   orphan: 'gone' | 'back' = 'gone',
+  { isDemoted = false, rounds = 1 } = {},
 ) {
   const done: string[] = []
   let isFenced = false
@@ -23,8 +24,16 @@ async function round(
       orphaned: async () =>
         isFenced && orphan === 'back'
           ? []
-          : [{ transactions: [transaction], items: [{ challenge, payload: permitPayloadOf(challenge) }] }],
+          : [
+              {
+                account: transaction.from,
+                signed: [transaction],
+                items: [{ challenge, payload: permitPayloadOf(challenge) }],
+              },
+            ],
+      find: async () => ({ challenge, granted: true, ...(isDemoted && { demoted: {} as never }) }),
       release: (async (_, why) => {
+        if (isDemoted) return 'kept'
         done.push(`released: ${why?.reason}`)
         return 'released'
       }) satisfies Ledger['release'],
@@ -41,11 +50,12 @@ async function round(
     fence: async (gone) => {
       isFenced = gone === transaction.from
     },
-    send: async (raw) => void done.push(isFenced ? `sent: ${raw}` : 'sent without a fence'),
+    send: async ({ signed }) =>
+      void done.push(isFenced ? `sent: ${signed.map(({ raw }) => raw)}` : 'sent without a fence'),
     confirmations: 2,
-    report: () => undefined,
+    report: ({ event }) => void done.push(event),
   })
-  await endOrphans(account)
+  for (let i = 0; i < rounds; i++) await endOrphans(account)
   return done
 }
 
@@ -71,6 +81,14 @@ describe('a burn that a daemon signed which is gone', () => {
   })
 
   it('frees its challenge once no block can hold it any more', async () => {
-    expect(await round(refused, deadline + 1)).toEqual(['sent: 0x09', 'released: burn_failed'])
+    expect(await round(refused, deadline + 1)).toEqual(['sent: 0x09', 'released: burn_failed', 'burn.failed'])
+  })
+
+  it('is told to be lost, once, when a reorg took it and no block can hold it any more', async () => {
+    expect(await round(refused, deadline + 1, 'gone', { isDemoted: true, rounds: 2 })).toEqual([
+      'sent: 0x09',
+      'burn.lost',
+      'sent: 0x09',
+    ])
   })
 })

@@ -1,6 +1,6 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
 import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
-import type { InterruptedWork, PayerRecord, Presented } from '../../payment/ledger-port.js'
+import type { InterruptedWork, Orphaned, PayerRecord, Presented } from '../../payment/ledger-port.js'
 import {
   type AwaitingMint,
   type Burn,
@@ -21,7 +21,7 @@ import { livingSenders } from '../lease.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
-import { accountsUnderWay, isOf, type Slot, slots } from '../rows/transaction-rows.js'
+import { accountsUnderWay, isOf, type Slot, signedBy, slots } from '../rows/transaction-rows.js'
 import {
   allOf,
   first,
@@ -245,13 +245,18 @@ function claimIn(row: Row): UnsignedClaim {
   return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }
 }
 
-/** Transactions with burns under way of accounts whose daemons are gone, apart from this account. */
-export function* orphaned(account: Address): Step<InterruptedWork['transactions']> {
-  const living = new Set<string | undefined>([undefined, account, ...(yield* livingSenders(serverNow))])
-  // Asked all the time, and nearly always none is.
-  if ((yield* accountsUnderWay('burn')).every((each) => living.has(each))) return []
-  const { transactions } = yield* interrupted()
-  return transactions.filter(({ transactions: [version] }) => !living.has(version?.from))
+/** Of each account with burns under way whose daemon is gone, apart from this account. */
+export function* orphaned(account: Address): Step<readonly Orphaned[]> {
+  const living = new Set([account, ...(yield* livingSenders(serverNow))])
+  const gone = new Set((yield* accountsUnderWay('burn')).filter((each) => !living.has(each)))
+  const orphans: Orphaned[] = []
+  for (const each of gone) {
+    const { transactions } = yield* interrupted(each)
+    const last = Math.max(...transactions.map(({ transactions: [version] }) => version?.txNonce ?? -1))
+    const signed = (yield* signedBy(each)).filter(({ txNonce }) => txNonce <= last)
+    orphans.push({ account: each, signed, items: transactions.flatMap(({ items }) => items) })
+  }
+  return orphans
 }
 
 /** Whether this account signed it, if one is asked for. */

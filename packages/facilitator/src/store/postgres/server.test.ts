@@ -201,7 +201,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await two.recordSigned({ ...transaction, hash: hashOf(11), from: heir }, [unsigned.nonce])
     // Signed bytes stay those of the account that signed them, and anybody can send them.
     expect(await two.orphaned(heir)).toMatchObject([
-      { transactions: [transaction], items: [{ challenge: signed }] },
+      { account: gone, signed: [transaction], items: [{ challenge: signed }] },
     ])
     expect((await one.interrupted(gone)).transactions).toHaveLength(1)
     const waiting = challengeOf(3)
@@ -237,7 +237,49 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     const lease = await store.leases.take(sendLease(signer))
     expect(await ledger.orphaned(other)).toEqual([])
     await lease?.release()
-    expect(await ledger.orphaned(other)).toMatchObject([{ transactions: [signed(4_800)] }])
+    expect(await ledger.orphaned(other)).toMatchObject([{ signed: [signed(4_800)] }])
+    await store.close()
+  })
+
+  it('of an account that is gone others get all that it signed up to its last burn, whatever for', async () => {
+    const database = await newDatabase()
+    const { store } = await open(database)
+    const { ledger } = portsOf(store, stoppedClock(), stepSettings)
+    const [gone, other] = [addressOf(0xb1), addressOf(0xb2)]
+    const signed = (txNonce: number, version = 0) =>
+      ({ txNonce, hash: hashOf(100 * txNonce + version), raw: '0x02', from: gone }) as const
+    const [first, second, minting] = [challengeOf(1), challengeOf(2), challengeOf(3)]
+    for (const [i, challenge] of [first, second].entries()) {
+      await ledger.issue(challenge)
+      await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(i) }))
+    }
+    await ledger.recordLate(minting, burnOf(3), 'late')
+    // A mint, a call that was given up for an empty one, a distribution, a burn, and a mint behind it.
+    await ledger.recordMintSigned(signed(7), [minting.nonce])
+    await ledger.recordSigned(signed(8), [first.nonce])
+    await ledger.recordSigned(signed(8, 1), [])
+    await ledger.recordSigned(signed(9), [])
+    await ledger.recordMintSigned(signed(11), [minting.nonce])
+    await ledger.recordSigned(signed(10), [second.nonce])
+    await ledger.recordSigned({ ...signed(9, 5), from: other }, [])
+    expect(await ledger.orphaned(other)).toMatchObject([
+      {
+        account: gone,
+        signed: [signed(7), signed(8), signed(8, 1), signed(9), signed(10)],
+        items: [{ challenge: first }, { challenge: second }],
+      },
+    ])
+    // The record of the distribution was not heard of, and its txNonce went to another call.
+    const third = challengeOf(4)
+    await ledger.issue(third)
+    await ledger.claim(third.nonce, permitPayloadOf(third, { nonce: 2n }))
+    await ledger.recordSigned(signed(9, 6), [third.nonce])
+    const [orphan] = await ledger.orphaned(other)
+    expect(orphan?.signed.filter(({ txNonce }) => txNonce === 9)).toEqual([signed(9, 6)])
+    // Empty ones are many on a bad day, and are not kept for ever.
+    for (let version = 0; version < 70; version++) await ledger.recordSigned(signed(6, version), [])
+    const [many] = await ledger.orphaned(other)
+    expect(many?.signed.filter(({ txNonce }) => txNonce === 6)).toHaveLength(64)
     await store.close()
   })
 
