@@ -1,1 +1,2 @@
 export function setup(): void
+export function assertPostgres(machine?: { isThere?: boolean; mayLack?: boolean }): void
