@@ -21,6 +21,11 @@ app.post('/settle', async () => {
 app.post('/challenge', async () => {
   throw new SvcError('rpc_unreachable', 'the RPC at host did not answer')
 })
+for (const path of ['/admin/fees/sweep', '/taken-over']) {
+  app.post(path, async () => {
+    throw new SvcError('lease_lost', 'host (process 7) works for this ledger')
+  })
+}
 beforeAll(() => app.ready())
 afterAll(() => app.close())
 
@@ -28,6 +33,15 @@ const post = (url: string, payload: string, type = 'application/json') =>
   app.inject({ method: 'POST', url, payload, headers: { 'content-type': type } })
 
 describe('the server', () => {
+  it('tells nobody but the operator which daemon works', async () => {
+    const [told, untold] = await Promise.all(['/admin/fees/sweep', '/taken-over'].map((at) => post(at, '{}')))
+    for (const answer of [told, untold]) {
+      expect([answer?.statusCode, answer?.json().reason]).toEqual([503, 'storage_unavailable'])
+    }
+    expect(told?.json().error).toBe('host (process 7) works for this ledger')
+    expect(untold?.json().error).not.toContain('process 7')
+  })
+
   it('answers what it does not know with not_found', async () => {
     const answer = await app.inject('/nothing')
     expect([answer.statusCode, answer.json().reason]).toEqual([404, 'not_found'])

@@ -70,8 +70,10 @@ export function createServer(deps: {
     if (reason === 'internal_error' || reason === 'chain_unavailable') {
       log({ event: 'request.failed', route: request.routeOptions.url ?? 'unknown', err: error })
     }
-    const message = reason === 'malformed_request' ? error.message : undefined
-    return sendRefusal(reply, reject(reason, message))
+    // The operator is told which daemon to ask.
+    const isForOperator = error.code === 'lease_lost' && request.url.startsWith('/admin/')
+    const isTold = reason === 'malformed_request' || isForOperator
+    return sendRefusal(reply, reject(reason, isTold ? error.message : undefined))
   })
   return app
 }

@@ -25,7 +25,7 @@ import { createOwedBooks } from '../payment/owed.js'
 import type { Challenge } from '../payment/records.js'
 import { leaseLost } from '../store/lease.js'
 import type { HistorySide } from './history-side.js'
-import type { LeasedSideKeeper } from './keep-leased-side.js'
+import { type LeasedSideKeeper, workLease } from './keep-leased-side.js'
 import type { Parts } from './parts.js'
 import type { PaymentFlow } from './payment-flow.js'
 
@@ -127,7 +127,7 @@ function wireOperator(
   const { current: leased, isWorking } = deps.keeper
   const { rpc, deployment } = deps.chainSide
   const { finalization, senders } = leased()
-  const actions = createOperatorActions(deps.keeper)
+  const actions = createOperatorActions(deps.keeper, storage.fleet)
   const { ledger, figures: journalFigures } = storage
   const clockWatch = createClockWatch()
   const probe = createChainProbe({
@@ -197,20 +197,24 @@ function wireOperator(
   })
 }
 
-/** What an operator can ask for. Throws `lease_lost` where only the daemon that works can do it. */
-export function createOperatorActions({ current: leased, isWorking }: HttpSideDeps['keeper']) {
-  const working = () => {
-    if (!isWorking()) throw leaseLost()
-    return leased()
+/** What an operator can ask for. Throws `lease_lost`, with its name, where only the daemon that works can do it. */
+export function createOperatorActions(
+  { current: leased, isWorking }: HttpSideDeps['keeper'],
+  fleet: Parts['storage']['fleet'],
+) {
+  const working = async () => {
+    if (isWorking()) return leased()
+    const work = (await fleet?.())?.leases.find(({ name }) => name === workLease)
+    throw leaseLost(work?.holder && `${work.holder} works for this ledger: ask that daemon`)
   }
   return {
     sweepNow: async (options: { readonly isDryRun: boolean }) =>
-      (options.isDryRun ? leased() : working()).fees.sweepNow(options),
+      (options.isDryRun ? leased() : await working()).fees.sweepNow(options),
     /** Any daemon can put a payment forward in the store; an epoch is in the memory of the one that works. */
     retryMint: async ({ nonce, epoch }: Pick<Challenge, 'nonce' | 'epoch'>) =>
-      (epoch ? working() : leased()).finalization.retry?.(nonce),
+      (epoch ? await working() : leased()).finalization.retry?.(nonce),
     closeEpoch: async (challenge: Challenge) =>
-      (await working().finalization.closeEpoch?.(challenge)) ?? 'running',
+      (await (await working()).finalization.closeEpoch?.(challenge)) ?? 'running',
   }
 }
 

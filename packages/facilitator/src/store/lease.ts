@@ -41,8 +41,8 @@ export const ownLeases: Leases = {
   take: async () => ({ lost: new AbortController().signal, release: async () => undefined }),
 }
 
-export const leaseLost = (): SvcError =>
-  new SvcError('lease_lost', 'another daemon does this work, or has taken it over')
+export const leaseLost = (message = 'another daemon does this work, or has taken it over'): SvcError =>
+  new SvcError('lease_lost', message)
 
 const sendPrefix = 'send '
 
