@@ -9,6 +9,8 @@ import type { StoreFaults } from './store-link.js'
 type WorldFaults = {
   /** Pauses between two of each, in milliseconds; zero for never. */
   killEveryMs: number
+  /** Share of deaths after which a daemon does not come back, as long as another one does. */
+  deadForGood: number
   stopEveryMs: number
   reorgEveryMs: number
   reorgDepthMax: number
@@ -46,6 +48,7 @@ export function drawFaults(draws: Draws, { finalizeConfirmations }: Terms): Faul
     answersLost: some(0.5, 0.3),
     impatient: some(0.4, 0.3),
     killEveryMs: every(0.5, 5_000, 30_000),
+    deadForGood: some(0.6, 1),
     stopEveryMs: every(0.2, 10_000, 30_000),
     reorgEveryMs: every(0.6, 3_000, 20_000),
     // What counts as final is not taken back: the operator has chosen so many blocks.

@@ -62,7 +62,8 @@ export function createUnrest(deps: {
     const due = minting.filter((of) => !of.every((payment) => payment?.demoted))
     if (due.length > 0) return `${due.length} mints are under way`
     if (!hosts.some(({ daemon }) => daemon?.isWorking())) return 'nobody works'
-    for (const { daemon } of hosts) {
+    for (const { daemon, isGone } of hosts) {
+      if (isGone) continue
       if (!daemon) return 'a facilitator does not serve'
       const [waiting] = daemon.queue()
       if (waiting) return `txNonce ${waiting.txNonce} of the relayer waits`

@@ -15,6 +15,8 @@ export type Host = {
   process: Process
   /** Absent while it starts. */
   daemon?: Daemon | undefined
+  /** Its machine is lost: nothing runs there any more. */
+  isGone?: boolean
   /** Requests whose connection breaks when the process ends. */
   readonly open: Set<() => void>
 }

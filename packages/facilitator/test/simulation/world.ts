@@ -155,7 +155,10 @@ export async function simulate(
     listeners.delete(process)
     host.daemon = undefined
     for (const breakOff of [...host.open]) breakOff()
-    timeline.after(draws.between(200, 8_000), () => boot(host))
+    const hasHeir = hosts.some((other) => other !== host && !other.isGone)
+    host.isGone = hasHeir && draws.happens(faults.deadForGood)
+    if (host.isGone) trace.tell(`${host.name} is gone for good`)
+    else timeline.after(draws.between(200, 8_000), () => boot(host))
   }
 
   const clock = createProcess(timeline, 0).clock
