@@ -54,6 +54,32 @@ describe('createCoalescer', () => {
     expect(await answers).toEqual([10, 20, 30, 40, 50, 60, 70])
   })
 
+  it('gathers questions beside a call that is out, until they fill one or no other is out', async () => {
+    const { calls, run } = recorder()
+    const beside: number[] = []
+    const gather = (inFlight: number, enough: AbortSignal) => {
+      beside.push(inFlight)
+      return new Promise<void>((end) => enough.addEventListener('abort', () => end()))
+    }
+    const coalescer = createCoalescer({ run, batchMax: 2, inFlightMax: 3, gather })
+    const answers = Promise.all([1, 2, 3, 4].map((question) => coalescer.ask(question)))
+    await turn()
+    expect(calls.map(({ questions }) => questions)).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+    const [fifth, sixth] = [coalescer.ask(5), turn().then(() => coalescer.ask(6))]
+    await turn()
+    expect(calls.at(-1)?.questions).toEqual([5, 6])
+    const seventh = coalescer.ask(7)
+    for (const call of calls) call.end()
+    await turn()
+    expect(calls.at(-1)?.questions).toEqual([7])
+    calls.at(-1)?.end()
+    expect(await Promise.all([answers, fifth, sixth, seventh])).toEqual([[10, 20, 30, 40], 50, 60, 70])
+    expect(beside).toEqual([2, 2])
+  })
+
   it('a failed call fails its own questions and no others', async () => {
     const { calls, run } = recorder()
     const coalescer = createCoalescer({ run, batchMax: 1, inFlightMax: 1 })

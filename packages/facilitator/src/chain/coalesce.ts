@@ -9,22 +9,32 @@ export function createCoalescer<Q, A>(deps: {
   run: (questions: readonly Q[]) => Promise<readonly A[]>
   batchMax: number
   inFlightMax: number
-  /** Awaited before a call that is not full starts beside others, so that it gathers more questions. */
-  gather?: () => Promise<void>
+  /**
+   * Awaited before a call that is not full starts beside so many others, so that it gathers more questions. `enough` aborts
+   * once it is full, or the others have ended.
+   */
+  gather?: (inFlight: number, enough: AbortSignal) => Promise<void>
 }): Coalescer<Q, A> {
   type Waiting = { question: Q; resolve: (answer: A) => void; reject: (error: unknown) => void }
   const waiting: Waiting[] = []
   let inFlight = 0
   let scheduled = false
+  let gathering: AbortController | undefined
 
   function schedule(): void {
+    const isAtOnce = inFlight === 0 || waiting.length >= deps.batchMax
+    if (isAtOnce) gathering?.abort('enough')
     if (scheduled || waiting.length === 0 || inFlight >= deps.inFlightMax) return
     scheduled = true
     const start = () => {
       scheduled = false
+      gathering = undefined
       void flush()
     }
-    if (deps.gather && inFlight > 0 && waiting.length < deps.batchMax) void deps.gather().then(start)
+    if (deps.gather && !isAtOnce) {
+      gathering = new AbortController()
+      void deps.gather(inFlight, gathering.signal).then(start)
+    }
     // Starts after the events that are already queued, so that requests that arrived together share a call.
     else setImmediate(start)
   }

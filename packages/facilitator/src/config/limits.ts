@@ -139,8 +139,13 @@ export const limits = {
   batchGrowsAfter: 64,
   /** Unconfirmed burn transactions; while they are out, further burns gather for the next batch. */
   batchesInFlightMax: 8,
-  /** While a burn transaction is out, the next batch gathers burns for this long: gas per burn falls by a third. */
-  batchGatherMs: 20,
+  /**
+   * How long a batch gathers burns while others are out, and the most where nobody knows when the next block comes. A full one
+   * is sent at once: gas per burn falls by a third.
+   */
+  batchGatherMsMin: 40,
+  batchGatherMsMax: 2_000,
+  batchGatherBlindMsMax: 320,
   /** Burns that may wait for a place in a batch; beyond that callers are told to come back. */
   burnQueueMax: 5_000,
   /** Gas the batch takes per item, and around all items; see `minimumBatchGas` of the helper. */

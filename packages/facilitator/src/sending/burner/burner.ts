@@ -16,7 +16,7 @@ import type { BurnTrial } from './trial.js'
 export type BurnerDeps = {
   readonly chain: ChainReader
   readonly trial: BurnTrial
-  readonly relayer: Pick<Relayer, 'submit' | 'resume' | 'watch'>
+  readonly relayer: Pick<Relayer, 'submit' | 'resume' | 'watch' | 'untilBlockMs'>
   readonly recordSigned: Ledger['recordSigned']
   readonly report: Report
   readonly token: Address
@@ -37,7 +37,7 @@ export function createBurner(deps: BurnerDeps): Burner {
     run: batches.run,
     batchMax: limits.batchItemsMax,
     inFlightMax: limits.batchesInFlightMax,
-    gather: () => clock.sleep(limits.batchGatherMs),
+    gather: (out, enough) => clock.sleep(gatherMs(out, relayer.untilBlockMs()), enough),
   })
 
   function ownerOf(items: readonly ClaimedPermit[]): CallOwner {
@@ -108,6 +108,20 @@ export function createBurner(deps: BurnerDeps): Burner {
 
     onReorged: (listener) => void listeners.push(listener),
   }
+}
+
+/** A block is early or late, and the way to its maker takes a while. */
+const untilBlockShare = 0.75
+
+/**
+ * How long burns gather for the next transaction while so many are out. Burns of one block are mined together, whenever they
+ * were sent: they gather for most of the time in which no block can come. Where that is unknown they gather longer with each
+ * transaction that is out, so that not all are out long before the block.
+ */
+export function gatherMs(out: number, untilBlockMs: number): number {
+  const { batchGatherMsMin, batchGatherMsMax, batchGatherBlindMsMax } = limits
+  if (untilBlockMs === 0) return Math.min(batchGatherMsMin * 2 ** (out - 1), batchGatherBlindMsMax)
+  return Math.min(Math.max(untilBlockShare * untilBlockMs, batchGatherMsMin), batchGatherMsMax)
 }
 
 /** One record for all burns of a transaction, durable before the transaction is seen. */

@@ -35,6 +35,8 @@ export type Relayer = {
   resume(earlier: EarlierTransaction): Promise<RelayEnd>
   /** A transaction of an earlier run that is mined and not deep yet; to be called before `start`. */
   watch(earlier: EarlierTransaction, block: MinedBlock): void
+  /** How long no block can come, as far as that is known. */
+  untilBlockMs(): number
   /** Transactions that are signed and have not ended, lowest txNonce first. */
   queue(): readonly QueuedTransaction[]
   /**
@@ -140,6 +142,7 @@ export function createRelayer(deps: {
     address,
     minedCount: () => countTransactions(rpc, address, 'latest'),
     start: () => txNonces.count(),
+    untilBlockMs: () => rhythm.untilDueMs(clock.now()),
 
     async submit(call) {
       if (call.purpose === 'burn') return submitNow(call)

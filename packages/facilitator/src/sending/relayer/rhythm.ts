@@ -47,7 +47,22 @@ export function createRhythm(deps: {
     last = last && period ? { ...sighting, came: within(sighting, last, period) } : sighting
   }
 
+  /** How long no block can come. Zero when one is due, or blocks come at no steady pace. */
+  function untilDueMs(nowMs: number): number {
+    if (sightings < 3 || !last || !period || period.min < periodMinMs) return 0
+    let blocks = Number(head + 1n - last.number)
+    // Blocks that surely came while nobody looked.
+    while (
+      last.came.min + blocks * period.min > lookedMs &&
+      last.came.max + blocks * period.max * (1 + early) < nowMs
+    )
+      blocks += 1
+    return Math.max(0, last.came.min + (blocks - early) * period.min - nowMs)
+  }
+
   return {
+    untilDueMs,
+
     /** A look saw this block as the newest. */
     saw(number: bigint, nowMs: number): void {
       const came = { min: lookedMs, max: nowMs }
@@ -62,19 +77,11 @@ export function createRhythm(deps: {
       if (wasPredictionUsed || came.max - came.min <= deps.gapMsMax) learn({ number, came })
     },
 
-    /** How long no block can come. Zero when one is due, or blocks come at no steady pace. Callers rely on it. */
+    /** How long nobody looks because no block can come. Callers rely on it. */
     quietMs(nowMs: number): number {
-      if (sightings < 3 || !last || !period || period.min < periodMinMs) return 0
-      let blocks = Number(head + 1n - last.number)
-      // Blocks that surely came while nobody looked.
-      while (
-        last.came.min + blocks * period.min > lookedMs &&
-        last.came.max + blocks * period.max * (1 + early) < nowMs
-      )
-        blocks += 1
-      const nextMs = last.came.min + (blocks - early) * period.min
-      isPredictionUsed = nextMs > nowMs
-      return Math.max(0, nextMs - nowMs)
+      const quiet = untilDueMs(nowMs)
+      isPredictionUsed = quiet > 0
+      return quiet
     },
   }
 }
