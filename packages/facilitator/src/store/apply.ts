@@ -1,7 +1,7 @@
 /**
  * Applies an event: writes the event, and changes the rows that follow from it. It reads nothing that no event wrote, so a
- * replay of the journal gives the same rows. Steps write these tables themselves in two cases, of which no event tells: who
- * asked for an open challenge (`issue`), and a challenge that nobody paid is forgotten whole (`forget`).
+ * replay of the journal gives the same rows. Two things are in no event: who asked for an open challenge, which only the step
+ * that issues it knows, and that a challenge that nobody paid is forgotten whole (`forget`).
  */
 import { type ChallengeNonce, SvcError, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { Burn, DoneSweep, Payment, SignedTransaction, Sweep } from '../payment/records.js'
@@ -30,7 +30,13 @@ export type KeepSigned = {
   readonly blocks: number
 }
 
-export type Applied = { readonly at: UnixSeconds; readonly keep: KeepSigned; readonly rows: Rows }
+export type Applied = {
+  readonly at: UnixSeconds
+  readonly keep: KeepSigned
+  readonly rows: Rows
+  /** Who asked for the challenge of the event. No replay knows. */
+  readonly asker?: string | undefined
+}
 
 /** Gives the number of the payment that the event is about; undefined for none, or several. */
 type Change<Name extends EventName> = (event: EventNamed<Name>, applied: Applied) => Step<number | undefined>
@@ -46,10 +52,10 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
       ON CONFLICT (name) DO UPDATE SET address = excluded.address, tx_nonce = excluded.tx_nonce`
     return undefined
   },
-  *challenge_issued({ challenge }, { rows }) {
+  *challenge_issued({ challenge }, { rows, asker }) {
     // Its address has left the stock in the same moment, so that nobody is handed it again.
     yield sql`DELETE FROM ready WHERE nonce = ${key(challenge.nonce)}`
-    return yield* rows.insert({ challenge, granted: false })
+    return yield* rows.insert({ challenge, granted: false }, asker)
   },
   *payment_claimed(event, applied) {
     const { challengeNonce: nonce, payload } = event

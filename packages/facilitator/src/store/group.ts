@@ -117,10 +117,10 @@ export function* runSteps(
   /** Events that were begun, and may have changed rows. */
   let begun = 0
 
-  function* record(at: UnixSeconds, event: LedgerEvent): Step<void> {
+  function* record(at: UnixSeconds, event: LedgerEvent, asker?: string): Step<void> {
     begun += 1
     const json = encode(event)
-    yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
+    yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows, asker }, json)
     applied += 1
     onEvent?.(at, json)
   }
@@ -137,7 +137,7 @@ export function* runSteps(
       sharedNow: shared?.now ?? sql`${nowMs}`,
       settings: settings.steps,
       rows,
-      record: (event) => record(now, event),
+      record: (event, asker) => record(now, event, asker),
     }
     const before = begun
     try {

@@ -20,7 +20,7 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
   const payload = selfTransferOf(challenge, 7)
 
   /** Two daemons. The first has issued a challenge, and remembers its rows. */
-  async function openTwo() {
+  async function openTwo(settings: { readonly openMax?: number } = {}) {
     databases += 1
     const database = `memory_${databases}`
     await server.run(`CREATE DATABASE ${database}`)
@@ -31,6 +31,7 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
         database: { url: server.url(database) },
         clock: { ...stoppedClock(), sleep },
         onFailure: () => undefined,
+        ...settings,
       })
     const [first, second] = [await open(), await open()]
     await first.ledger.issue(challenge)
@@ -69,6 +70,14 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     await first.ledger.issue(challengeOf(2))
     await second.store.change('forget', [1])
     expect(await first.ledger.claim(nonce, payload)).toBe('forgotten')
+    await close()
+  })
+
+  it('are counted again when another daemon issued a challenge: no more are open than may be', async () => {
+    const { first, second, close } = await openTwo({ openMax: 3 })
+    expect(await second.ledger.issue(challengeOf(2))).toBe('issued')
+    expect(await first.ledger.issue(challengeOf(3))).toBe('issued')
+    expect(await second.ledger.issue(challengeOf(4))).toBe('limit')
     await close()
   })
 

@@ -75,9 +75,10 @@ const isSame = (a: Value | undefined, b: Value): boolean =>
 export const nonceReused = (): SvcError =>
   new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
 
-export function* insertPayment(payment: Payment): Step<number> {
+export function* insertPayment(payment: Payment, asker: string | undefined): Step<number> {
   const { nonce, payTo, issuedAt, expiresAt, treasury, seller, epoch } = payment.challenge
-  const columns = Object.entries(columnsOf(payment))
+  const askedBy = asker === undefined ? null : Buffer.from(asker, 'hex')
+  const columns = Object.entries({ ...columnsOf(payment), asker: askedBy })
   const names: Query = { text: columns.map(([name]) => name).join(', '), values: [] }
   const row = yield* first(sql`
     INSERT INTO payment (nonce, pay_to, issued_at, expires_at, treasury, seller, epoch, record, ${names})

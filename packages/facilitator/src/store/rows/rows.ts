@@ -2,13 +2,14 @@
  * Rows of payments as the one writer left them: a payment is read and parsed once for all its steps. Only the writer may
  * remember rows, and it forgets them when a transaction is taken back, or when somebody else wrote.
  */
-import { type Address, type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, createBoundedMap, type UnixSeconds } from '@svc-zerc20/protocol'
 import type { OpenClaim, Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
 import { first, gathered, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 import { type LeafRows, leafRowsIn, loadLeaves, saveLeaves } from './leaf-rows.js'
+import { createOpenCounts, type OpenCounts } from './open-counts.js'
 import {
   insertPayment,
   isUnpaid,
@@ -21,7 +22,7 @@ import {
 
 export type Rows = {
   payment(nonce: ChallengeNonce): Step<PaymentRow | undefined>
-  insert(payment: Payment): Step<number>
+  insert(payment: Payment, asker?: string): Step<number>
   update(row: PaymentRow, payment: Payment): Step<void>
   leaves(nonce: ChallengeNonce): Step<LeafRows>
   saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
@@ -29,6 +30,8 @@ export type Rows = {
   openClaims(payer: Address): Step<readonly OpenClaim[]>
   /** Adds to the fees of accepted payments. */
   addFee(amount: bigint): Step<void>
+  /** The numbers of challenges that are open at this second, as far as they were counted for it. */
+  openAt(second: UnixSeconds): OpenCounts
   /** The time of doubt, if the ledger went on with an older copy. */
   doubt(): Step<Doubt | undefined>
   /** Whether nothing of these has to be read. */
@@ -66,18 +69,14 @@ export function createRows(): Rows {
   let claims = createBoundedMap<Address, Claims>(rowsMax)
   let fees: bigint | undefined
   let doubt: Doubt | 'none' | undefined
+  const open = createOpenCounts()
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
 
   /** Claims of payers that are not known here are read once they are asked for. */
   function noteClaim(payment: Payment, isOpen: boolean): void {
     const permit = permitUnderWay(payment)
     const known = permit && claims.get(permit.payer)
-    if (!known) return
-    const after = new Map(known)
-    const { challenge } = payment
-    if (isOpen) after.set(challenge.nonce, { challenge, permitNonce: permit.permitNonce })
-    else after.delete(challenge.nonce)
-    claims.set(permit.payer, after)
+    if (known) claims.set(permit.payer, withClaim(known, payment, isOpen ? permit.permitNonce : undefined))
   }
 
   return {
@@ -88,14 +87,17 @@ export function createRows(): Rows {
       if (row) remember(row)
       return row
     },
-    *insert(payment) {
-      const id = yield* insertPayment(payment)
+    *insert(payment, asker) {
+      const id = yield* insertPayment(payment, asker)
+      open.opened(asker)
       remember({ id, payment })
       leaves.set(payment.challenge.nonce, { leaves: noLeaves })
       return id
     },
     *update(row, payment) {
       yield* updatePayment(row, payment)
+      // It is open again.
+      if (isUnpaid(payment)) open.forget()
       remember({ id: row.id, payment })
       noteClaim(row.payment, false)
       noteClaim(payment, true)
@@ -122,6 +124,7 @@ export function createRows(): Rows {
       fees += amount
       yield sql`UPDATE ledger SET fees = ${unitsColumn(fees)}`
     },
+    openAt: open.at,
     *doubt() {
       doubt ??= (yield* readSetting<Doubt>(doubtSetting)) ?? 'none'
       return doubt === 'none' ? undefined : doubt
@@ -150,11 +153,24 @@ export function createRows(): Rows {
     forgetAll() {
       fees = undefined
       doubt = undefined
+      open.forget()
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)
       claims = createBoundedMap(rowsMax)
     },
   }
+}
+
+/** With the claim of this payment; without it when it has no permit nonce any more. */
+function withClaim(
+  known: Claims,
+  { challenge }: Payment,
+  permitNonce: OpenClaim['permitNonce'] | undefined,
+): Claims {
+  const after = new Map(known)
+  if (permitNonce === undefined) after.delete(challenge.nonce)
+  else after.set(challenge.nonce, { challenge, permitNonce })
+  return after
 }
 
 /** Claimed permits of this payer that may still take from its balance: `claim_payer` and `record`. */

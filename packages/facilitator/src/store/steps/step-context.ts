@@ -24,6 +24,9 @@ export type StepContext = {
   readonly sharedNow: Query
   readonly settings: StepSettings
   readonly rows: Rows
-  /** Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. */
-  record(event: LedgerEvent): Step<void>
+  /**
+   * Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. `asker`: who asked for
+   * the challenge of the event, in which it is not named.
+   */
+  record(event: LedgerEvent, asker?: string): Step<void>
 }

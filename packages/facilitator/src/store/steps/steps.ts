@@ -20,9 +20,10 @@ import { judgeMeans } from '../../payment/settle/judge.js'
 import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
+import type { OpenCounts } from '../rows/open-counts.js'
 import { nonceReused } from '../rows/payment-rows.js'
 import { isCarried, isFurtherVersion } from '../rows/transaction-rows.js'
-import { first, key, list, type Step, sql } from '../sql.js'
+import { first, list, type Step, sql } from '../sql.js'
 import { isDoubtful, isUnseen } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
 import type { StepContext } from './step-context.js'
@@ -30,29 +31,47 @@ import type { StepContext } from './step-context.js'
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
 
 /**
- * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open: they are
- * counted in indexes, without a look at a row.
+ * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open, so they are
+ * counted once a second, and again before anybody is refused. Until then their numbers are too high at most.
  */
-function* hasRoom({ now, settings }: StepContext, asker: string | undefined): Step<boolean> {
-  const { openMax, shares } = settings
+function* hasRoom(context: StepContext, asker: string | undefined): Step<boolean> {
+  const known = context.rows.openAt(context.now)
+  if (known.has(undefined) && known.has(asker) && mayOpen(context.settings, known, asker)) return true
+  yield* countOpen(context, known, asker)
+  return mayOpen(context.settings, known, asker)
+}
+
+/** Counts all, those of this caller, and those of everybody who has a reserved part. In indexes, without a look at a row. */
+function* countOpen(
+  { now, settings: { shares } }: StepContext,
+  counts: OpenCounts,
+  asker: string | undefined,
+): Step<void> {
   const isOpen = sql`stage = 'unclaimed' AND expires_at > ${now}`
-  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])].map((each) =>
-    each === undefined ? null : Buffer.from(each, 'hex'),
-  )
+  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])]
+  const keys = named.map((each) => (each === undefined ? null : Buffer.from(each, 'hex')))
   const rows = yield sql`
     SELECT NULL AS asker, count(*) AS held FROM payment WHERE ${isOpen} UNION ALL
-    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
-  const heldBy = new Map<string | null, number>(
-    rows.map((row) => [row.asker && Buffer.from(row.asker).toString('hex'), row.held]),
-  )
-  const open = heldBy.get(null) ?? 0
+    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(keys)} GROUP BY asker`
+  for (const each of named) counts.set(each, 0)
+  for (const row of rows) {
+    counts.set(row.asker === null ? undefined : Buffer.from(row.asker).toString('hex'), row.held)
+  }
+}
+
+function mayOpen(
+  { openMax, shares }: StepContext['settings'],
+  counts: OpenCounts,
+  asker: string | undefined,
+): boolean {
+  const open = counts.get(undefined) ?? 0
   const free = openMax - open
   if (asker === undefined || !shares) return free > 0
   const terms = {
     ...shares,
     promisedTo: (each: string) => shares.promised.get(each) ?? shares.promisedToOthers,
   }
-  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: open }
+  const held = { of: (each: string) => counts.get(each) ?? 0, all: open }
   return rankOf(terms, held, asker, free) !== undefined
 }
 
@@ -64,10 +83,7 @@ function* issue(
   if (!(yield* hasRoom(context, asker))) return 'limit'
   // A daemon may hold addresses that it took before the copy was accepted.
   if (!(yield* isUnseen(context, challenge.nonce))) throw nonceReused()
-  yield* context.record({ event: 'challenge_issued', challenge })
-  if (asker !== undefined) {
-    yield sql`UPDATE payment SET asker = ${Buffer.from(asker, 'hex')} WHERE nonce = ${key(challenge.nonce)}`
-  }
+  yield* context.record({ event: 'challenge_issued', challenge }, asker)
   return 'issued'
 }
 
