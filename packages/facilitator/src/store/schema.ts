@@ -2,7 +2,8 @@
  * The tables. A record is kept as JSON in `record`; beside it stand only the columns that a question asks by. All of them
  * follow from the record (`columnsOf`), so a new field of a record is no new column.
  *
- * Four words stand for types of both engines: KEY (bytes), INT, JSN, UNITS (see `units.ts`).
+ * Four words stand for types of both engines: KEY (bytes), INT, JSN, UNITS (see `units.ts`). A table that is BY_KEY has its rows
+ * in the index of its primary key, where SQLite can do that: a row that lives for one payment is written and deleted once less.
  */
 
 const tables = `
@@ -59,7 +60,7 @@ CREATE INDEX payment_provider ON payment (treasury, listed_at, id);
 CREATE INDEX payment_payer ON payment (payer, listed_at, id) WHERE payer IS NOT NULL;
 
 -- The payload of a claimed permit, while its burn may have to be sent again.
-CREATE TABLE permit (nonce KEY PRIMARY KEY, record JSN NOT NULL);
+CREATE TABLE permit (nonce KEY PRIMARY KEY, record JSN NOT NULL) BY_KEY;
 
 -- A burn that is minted to the provider, and its mint.
 CREATE TABLE leaf (
@@ -94,7 +95,7 @@ CREATE INDEX leaf_payer ON leaf (payer, burned_at);
 -- The signed versions of transactions, and the payments that they carry. A slot is one txNonce of an account.
 CREATE TABLE signed (id INT PRIMARY KEY, hash KEY NOT NULL UNIQUE, slot TEXT NOT NULL, record JSN NOT NULL);
 CREATE INDEX signed_slot ON signed (slot);
-CREATE TABLE carried (nonce KEY NOT NULL, slot TEXT NOT NULL, accepted_block INT, PRIMARY KEY (nonce, slot));
+CREATE TABLE carried (nonce KEY NOT NULL, slot TEXT NOT NULL, accepted_block INT, PRIMARY KEY (nonce, slot)) BY_KEY;
 CREATE INDEX carried_slot ON carried (slot);
 CREATE INDEX carried_accepted ON carried (accepted_block) WHERE accepted_block IS NOT NULL;
 
@@ -152,6 +153,7 @@ const sqliteTypes = {
   INT: 'INTEGER',
   JSN: 'TEXT',
   UNITS: 'TEXT',
+  BY_KEY: 'WITHOUT ROWID',
 } as const
 
 /** Text in the order of its bytes, as SQLite has it. Numbers that SQLite gives by itself come from a sequence. */
@@ -162,11 +164,15 @@ const postgresTypes = {
   JSN: 'TEXT',
   TEXT: 'TEXT COLLATE "C"',
   UNITS: 'TEXT COLLATE "C"',
+  BY_KEY: '',
 } as const
 
 const inTypes = (text: string, types: Readonly<Record<string, string>>) =>
   text
-    .replace(/\b(INT PRIMARY KEY|(?<!PRIMARY )KEY|INT|JSN|TEXT|UNITS)\b/g, (word) => types[word] ?? word)
+    .replace(
+      /\b(INT PRIMARY KEY|(?<!PRIMARY )KEY|INT|JSN|TEXT|UNITS|BY_KEY)\b/g,
+      (word) => types[word] ?? word,
+    )
     .split(';\n')
     .filter((statement) => statement.trim() !== '')
 
