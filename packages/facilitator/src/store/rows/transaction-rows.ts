@@ -5,7 +5,7 @@
  */
 import type { Address, ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
-import { first, hexOf, key, list, type Query, type Row, type Step, sql } from '../sql.js'
+import { hexOf, key, list, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
 
 export type Slot = {
@@ -132,12 +132,11 @@ export function* takeBack(nonce: ChallengeNonce): Step<void> {
 }
 
 /**
- * Forgets accepted burns at this block and below, and the permits that would send them again. Asks first: it is called for
- * every accepted burn, and mostly the one before has done it.
+ * Forgets accepted burns at this block and below, and the permits that would send them again. Mostly there are none, and
+ * nobody asks first: a question to a server is waited for, and a change is not.
  */
 export function* forgetFinalSlots(block: number): Step<void> {
   const isDeep = sql`accepted_block <= ${block}`
-  if (!(yield* first(sql`SELECT 1 FROM carried WHERE ${isDeep} LIMIT 1`))) return
   const isCarriedElse = sql`(accepted_block IS NULL OR accepted_block > ${block})`
   yield sql`
     DELETE FROM permit WHERE nonce IN (SELECT nonce FROM carried WHERE ${isDeep})
