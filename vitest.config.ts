@@ -33,6 +33,7 @@ const longest = [
   ...[
     'fleet-faults.test',
     'fleet.test',
+    'failover.test',
     'shares-kills.test',
     'devnet-command.test',
     'next.test',

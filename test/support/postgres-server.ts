@@ -20,16 +20,24 @@ export type PostgresServer = {
   readonly port: number
   /** Ends it as a power failure would, and starts it again on the same folder and port. */
   restart(): Promise<void>
+  /** Ends it as a power failure would, for good. */
+  end(): Promise<void>
   /** Nothing in it runs until it is thawed. Its connections stay. */
   freeze(): void
   thaw(): void
   close(): Promise<void>
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
-  const { url, port, launch, remove } = await createPostgresFolder()
+/** `standbyOf`: the port of the server that this one copies and follows, read-only until it is promoted. */
+export async function startPostgres(options: { standbyOf?: number } = {}): Promise<PostgresServer> {
+  const { url, port, launch, remove } = await createPostgresFolder(options)
   const run = (statements: string, database = 'postgres') => runStatements(url(database), statements)
   let server = await launch()
+  let hasEnded = false
+  const end = async () => {
+    hasEnded = true
+    await server.end()
+  }
   const signal = (name: NodeJS.Signals) => {
     // The parent first: it would start a child again that looks dead.
     process.kill(server.pid, name)
@@ -49,11 +57,12 @@ export async function startPostgres(): Promise<PostgresServer> {
       await server.end()
       server = await launch()
     },
+    end,
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
     async close() {
-      signal('SIGCONT')
-      await server.end()
+      if (!hasEnded) signal('SIGCONT')
+      await end()
       remove()
     },
   }

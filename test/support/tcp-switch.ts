@@ -11,21 +11,31 @@ export type WireState = 'open' | 'frozen' | 'refused'
 export type TcpSwitch = {
   readonly port: number
   turn(state: WireState): void
+  /** Turns to `refused` at the instant in which a program says these words, which never arrive. Resolves then. */
+  refuseAt(words: string): Promise<void>
+  /** Another server is at the end of the wire: new connections go to this port. */
+  aim(port: number): void
   /** Closes every connection. New ones are made as before. */
   cut(): void
   close(): Promise<void>
 }
 
-export async function startTcpSwitch(targetPort: number, { delayMs = 0 } = {}): Promise<TcpSwitch> {
+export async function startTcpSwitch(serverPort: number, { delayMs = 0 } = {}): Promise<TcpSwitch> {
   const host = '127.0.0.1'
+  let targetPort = serverPort
   let state: WireState = 'open'
+  let trap: { readonly words: string; readonly sprung: () => void } | undefined
   const sockets = new Set<Socket>()
 
   function join(from: Socket, to: Socket): void {
     sockets.add(from)
     from.setNoDelay(true)
     from.on('data', (bytes) => {
-      if (delayMs === 0) to.write(bytes)
+      if (trap && bytes.includes(trap.words)) {
+        turn('refused')
+        trap.sprung()
+        trap = undefined
+      } else if (delayMs === 0) to.write(bytes)
       else setTimeout(() => to.write(bytes), delayMs)
     })
     from.on('error', () => undefined)
@@ -48,12 +58,20 @@ export async function startTcpSwitch(targetPort: number, { delayMs = 0 } = {}): 
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
+  const turn = (to: WireState) => {
+    state = to
+    if (state === 'refused') cut()
+    for (const socket of sockets) state === 'frozen' ? socket.pause() : socket.resume()
+  }
   return {
     port: (server.address() as { port: number }).port,
-    turn(to) {
-      state = to
-      if (state === 'refused') cut()
-      for (const socket of sockets) state === 'frozen' ? socket.pause() : socket.resume()
+    turn,
+    refuseAt: (words) =>
+      new Promise((sprung) => {
+        trap = { words, sprung }
+      }),
+    aim(port) {
+      targetPort = port
     },
     cut,
     async close() {

@@ -1,10 +1,15 @@
 /** Several daemons as processes on one PostgreSQL database, each behind a wire of its own, and one chain. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { changeConfigFile, developmentRoles, type LocalNetworkOptions } from '@svc-zerc20/devnet'
+import {
+  changeConfigFile,
+  developmentRoles,
+  type LocalNetworkOptions,
+  spareAccounts,
+} from '@svc-zerc20/devnet'
 import { expect } from 'vitest'
 import { historyEnvironment } from '../../support/history-environment.js'
-import { startPostgres } from '../../support/postgres-server.js'
+import { type PostgresServer, startPostgres } from '../../support/postgres-server.js'
 import { startTcpSwitch } from '../../support/tcp-switch.js'
 import { until } from '../../support/until.js'
 import type { JournalRecord } from './journal.js'
@@ -13,6 +18,9 @@ import { createRuns, type Run, type RunChanges } from './runs.js'
 
 export type Fleet = Awaited<ReturnType<typeof startFleet>>
 export type Member = Fleet['members'][number]
+
+/** Who sends burns: one account, from one daemon at a time, or an account of each daemon. */
+export type Keys = 'one key' | 'a key each'
 
 /** How long a lease runs, by `store/postgres/lease.ts`. */
 export const leaseMs = 6_000
@@ -26,7 +34,7 @@ export async function startFleet({
   config = {},
   ...options
 }: Omit<LocalNetworkOptions, 'inProcess'> & { size?: number; aheadMs?: readonly number[] } = {}) {
-  const server = await startPostgres()
+  let server = await startPostgres()
   await server.run(`CREATE DATABASE ${database}`)
   const wires = await Promise.all(Array.from({ length: size }, () => startTcpSwitch(server.port)))
   const storageAt = (port: number) => ({ url: `postgres://svc@127.0.0.1:${port}/${database}` })
@@ -53,7 +61,13 @@ export async function startFleet({
     changeConfigFile(configFile, { storage: storageAt(wire.port) })
     const historyFile = join(net.directory, `history-${name}.jsonl`)
     const env = { SVC_ADMIN_TOKEN: net.adminToken, ...historyEnvironment(historyFile) }
-    const settings = (changes: RunChanges = {}) => ({ aheadMs: aheadMs[i] ?? 0, ...changes, env })
+    let keys: Keys = 'one key'
+    const ownKey = { SVC_RELAYER_PK: spareAccounts[i]?.privateKey ?? '' }
+    const settings = (changes: RunChanges = {}) => ({
+      aheadMs: aheadMs[i] ?? 0,
+      ...changes,
+      env: keys === 'one key' ? env : { ...env, ...ownKey },
+    })
     const runs = createRuns(configFile, settings)
     let isEnding = false
     const ending = async (signal: NodeJS.Signals) => {
@@ -68,11 +82,19 @@ export async function startFleet({
       ...runs,
       name,
       wire,
+      configFile,
       historyFile,
       /** The whole network, as a client of this daemon sees it. */
       net: { ...net, url: runs.url, patience: { answerMs: 60_000, pauseMs: 15 } },
       kill: () => ending('SIGKILL'),
       stop: () => ending('SIGTERM'),
+      /** Is restarted with this key, unless it has it. */
+      async sendWith(wanted: Keys): Promise<void> {
+        if (wanted === keys) return
+        await this.stop()
+        keys = wanted
+        await this.serve()
+      },
       /** Starts it, again and again while the database is away, until it serves. */
       async serve(): Promise<void> {
         isEnding = false
@@ -105,6 +127,11 @@ export async function startFleet({
   return {
     ...net,
     server,
+    /** From now on the daemons find this server where they found the one before. */
+    moveTo(next: PostgresServer): void {
+      server = next
+      for (const { wire } of members) wire.aim(next.port)
+    },
     members,
     deaths,
     ask: (statement: string) => server.run(statement, database),
@@ -162,7 +189,7 @@ export async function startFleet({
     /** Transactions that wait, or txNonces that are missing, of every account that sends. */
     async expectNothingStuck(): Promise<void> {
       const { relayer, minter, treasury } = developmentRoles
-      for (const { address } of [relayer, minter, treasury]) {
+      for (const { address } of [relayer, minter, treasury, ...spareAccounts.slice(0, size)]) {
         const [latest, pending] = await Promise.all(
           ['latest', 'pending'].map((tag) => net.chain.request('eth_getTransactionCount', [address, tag])),
         )

@@ -16,7 +16,7 @@ export type Run = {
 
 /** Changes to the previous run's settings. */
 export type RunChanges = {
-  readonly command?: 'start' | 'check' | 'audit'
+  readonly command?: 'start' | 'check' | 'audit' | 'recover'
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** How far its clock is ahead of ours. */

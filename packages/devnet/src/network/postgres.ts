@@ -64,9 +64,12 @@ const quickSettings = { fsync: 'off', max_connections: 500 } as const
 export async function createPostgresFolder({
   settings = quickSettings,
   child = { stdio: 'ignore' },
+  standbyOf,
 }: {
   readonly settings?: Readonly<Record<string, string | number>>
   readonly child?: Pick<SpawnOptions, 'stdio' | 'detached'>
+  /** The port of a server that runs. This one begins as its copy, and follows it until it is promoted. */
+  readonly standbyOf?: number
 } = {}): Promise<PostgresFolder> {
   const bin = findPostgres()
   if (bin === undefined) throw new Error(`there is no PostgreSQL server here: ${howToGetPostgres}`)
@@ -76,8 +79,15 @@ export async function createPostgresFolder({
   const data = join(folder, 'data')
   const options = { ...user, cwd: folder, env: { PATH: environment.PATH, LC_ALL: 'C' } }
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  const initial = ['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  await promisify(execFile)(join(bin, 'initdb'), initial, options).catch((error) => {
+  const [program, ways] =
+    standbyOf === undefined
+      ? ['initdb', ['-A', 'trust', '-E', 'UTF8']]
+      : [
+          'pg_basebackup',
+          ['-h', loopbackHost, '-p', `${standbyOf}`, '--write-recovery-conf', '--checkpoint=fast'],
+        ]
+  const initial = ['-D', data, '-U', 'svc', '--no-sync', ...ways]
+  await promisify(execFile)(join(bin, program), initial, options).catch((error) => {
     remove()
     throw error
   })

@@ -8,6 +8,8 @@ import type { Hints } from '../store.js'
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
 const connectSecondsMax = 5
+/** Pause before a connection that is listened on is opened again. */
+const listenAgainMs = 500
 const readersMax = 4
 const asideMax = 2
 
@@ -56,7 +58,8 @@ export function connect(database: Database, timeouts = short): Client {
     createPool(database, { ...timeouts, connections: readersMax, isReadOnly: true }, isConnectionError),
   ]
   const inTurn = createSerial()
-  const notifications = openConnections(database, { ...timeouts, connections: 1, isReadOnly: true })
+  const hearing = { ...timeouts, connections: 1, isReadOnly: true, pauseMs: listenAgainMs }
+  const notifications = openConnections(database, hearing)
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
@@ -77,6 +80,9 @@ export function connect(database: Database, timeouts = short): Client {
   }
 }
 
+/** The library ends a connection to a standby at once. */
+const isStandby = (error: unknown) => (error as { readonly code?: unknown }).code === 'CONNECTION_DESTROYED'
+
 /** Sends statements that are each whole by themselves, and wait for no transaction of the ledger. */
 export type Aside = { readonly send: Send; close(): Promise<void> }
 
@@ -91,11 +97,22 @@ const isConnectionError = (error: unknown): boolean => {
   return severity === undefined || /^(?:08|57P|25P03)/.test(String(code))
 }
 
-type Terms = Timeouts & { readonly connections: number; readonly isReadOnly: boolean }
+type Terms = Timeouts & {
+  readonly connections: number
+  readonly isReadOnly: boolean
+  /** Pause before a connection that ended is opened again. */
+  readonly pauseMs?: number
+}
 
-const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: Database, terms: Terms) =>
+const openConnections = (
+  { url, password, connectSeconds = connectSecondsMax }: Database,
+  { pauseMs, ...terms }: Terms,
+) =>
   postgres(url, {
+    ...(pauseMs !== undefined && { backoff: () => pauseMs / 1000 }),
     max: terms.connections,
+    // A standby would answer what was true a while ago, and hears no notifications.
+    target_session_attrs: 'primary',
     ...(password && { password: () => password.reveal() }),
     connect_timeout: connectSeconds,
     onnotice: () => undefined,
@@ -135,7 +152,9 @@ function createPool(database: Database, terms: Terms, isBroken: (error: unknown)
           used.end({ timeout: 0 }).catch(() => undefined)
           pool = open()
         }
-        throw error
+        throw isStandby(error)
+          ? new Error('it is a standby, or ended the connection', { cause: error })
+          : error
       }
     },
     close() {
