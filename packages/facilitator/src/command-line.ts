@@ -10,7 +10,7 @@ import { addRecover } from './commands/recover/command.js'
 import { environmentHelp, examples, exitCodesHelp, type Shell } from './commands/shell.js'
 import { addBackup, addMigrate, addMove } from './commands/storage/commands.js'
 
-// What a command needs is imported when it runs: server, ledger and prover are most of the time of a start.
+// A command imports its parts when it runs: server, ledger and prover are most of the time of a start.
 
 /** Builds the program; `parseAsync` runs it. */
 export function createProgram(version: string, shell: Shell): Command {

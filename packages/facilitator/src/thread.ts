@@ -12,7 +12,7 @@ export const smallHeap: WorkerOptions = { resourceLimits: { maxYoungGenerationSi
 export type Thread<Question, Answer> = {
   /** The worker posts one answer for each question, in order. Rejects when the thread ends before it has answered. */
   ask(question: Question): Promise<Answer>
-  /** Ends the thread. What is open rejects, and so does every later question. */
+  /** Ends the thread. Open questions reject, and so does every later one. */
   close(): Promise<void>
 }
 

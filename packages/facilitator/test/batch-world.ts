@@ -97,7 +97,7 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
     return { kind: 'mined', txHash: hashOf(world.counted.length) }
   }
 
-  /** What the circuit and the contract demand of a proof. */
+  /** The demands of circuit and contract on a proof. */
   function assertProvable({ start, end, leaves }: Batch): void {
     let last = start - 1n
     for (const { challenge, burn } of leaves) {

@@ -1,6 +1,6 @@
 /**
- * What a power failure may leave of journal, WAL and database, each independently of the others. A disk has what was synced.
- * Of what was written later it has any sectors; others have what was there before, nothing, or, behind the old end of a file,
+ * Journal, WAL and database as a power failure may leave them, each independently of the others. A disk has all synced bytes,
+ * and any sectors of later writes; other sectors have their earlier bytes, nothing, or, behind the old end of a file,
  * anything. A sector that holds synced bytes is never torn.
  *
  * The journal's calls are watched. SQLite (WAL, `synchronous = NORMAL`) makes its own, by these rules:
@@ -80,7 +80,7 @@ export function watchPower(journal: string, onInstant: (instant: Instant) => voi
     tell()
   }
 
-  /** What a call did to the files of the journal. */
+  /** Notes the effect of a call on the files of the journal. */
   function note({ name, path }: FileCall): void {
     if (path === dirname(journal)) {
       if (name === 'sync') former = undefined

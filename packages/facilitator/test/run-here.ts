@@ -45,7 +45,7 @@ async function run(args: readonly string[], env: Environment): Promise<number> {
         log: createLog({ write: (line) => void process.stdout.write(line) }),
         exit(code) {
           end(code)
-          // What follows is not run any more.
+          // The code behind the exit is not run any more.
           return new Promise<never>(() => undefined)
         },
       }

@@ -41,7 +41,7 @@ function watchedWorkers() {
   return { workers, mail, startWorker }
 }
 
-/** What a search in this thread finds. */
+/** The result of a search in this thread. */
 const minedHere = (puzzle: PowPuzzle) => findPowNonce(puzzle, { startNonce: 0, maxTries: 10_000 })
 
 const scripted = (script: string) => new Worker(script, { eval: true })

@@ -9,18 +9,18 @@ import type { ReadyAddress } from '../payment/ports.js'
 import type { AddressStock } from './stock.js'
 
 export type SharedAddresses = {
-  /** How long those that were taken, added or renewed are this daemon's own. */
+  /** How long an address that was taken, added or renewed is this daemon's own. */
   readonly heldMs: number
-  /** Keeps a mined address: as one of this daemon's own, or for any daemon. Tells how many nobody held before. */
+  /** Keeps a mined address: as one of this daemon's own, or for any daemon. Returns the number that no daemon held before. */
   add(address: ReadyAddress, isHeld: boolean): Promise<number>
   drop(nonces: readonly Hex[]): Promise<void>
-  /** Up to so many that nobody holds. */
+  /** Takes at most `count` addresses that no daemon holds. */
   take(count: number): Promise<readonly ReadyAddress[]>
-  /** Holds on to these, and tells which of them are still its own. */
+  /** Renews the hold on these addresses, and returns those that are still this daemon's own. */
   renew(nonces: readonly Hex[]): Promise<ReadonlySet<Hex>>
-  /** How many nobody holds. */
+  /** The number of addresses that no daemon holds. */
   free(): Promise<number>
-  /** Leaves all to the others. */
+  /** Leaves all addresses to the other daemons. */
   release(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function shareStock({
   readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
   /** Addresses that this daemon holds at once. */
   readonly heldMax: number
-  /** A clock that is set by nobody. */
+  /** A clock that nobody sets. */
   readonly nowMs?: () => number
   /** The stock may have changed. */
   readonly onPolled: () => void

@@ -69,11 +69,11 @@ export function createAddressStock(deps: {
       elsewhere = Math.max(0, elsewhere - addresses.length)
       serveLine()
     },
-    /** Forgets those that are this daemon's own no more. */
+    /** Forgets addresses that are this daemon's own no more. */
     lose(nonces: readonly Hex[]): void {
       ready = ready.filter(({ challengeNonce }) => !nonces.includes(challengeNonce))
     },
-    /** Hears how many others there are. New ones replace those that were taken first, whoever mined them. */
+    /** Sets the number of addresses that other daemons may take, too. New ones replace those that were taken first. */
     setElsewhere(count: number): void {
       takers.splice(0, Math.max(0, count - elsewhere))
       elsewhere = count
@@ -90,7 +90,7 @@ export function createAddressStock(deps: {
       ready.push(...valid)
       serveLine()
     },
-    /** Adds a new address, and serves callers that wait. One that is not held is left to any daemon. */
+    /** Adds a new address, and serves callers that wait. An address that is not held is left to any daemon. */
     addMined(address: ReadyAddress, isHeld = true): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)

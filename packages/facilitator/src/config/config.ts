@@ -52,7 +52,7 @@ type Table = Readonly<Record<string, unknown>>
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
-/** Integers are bigint. What is wrong with a text is told without the text itself, which may hold a secret. */
+/** Integers are bigint. An error does not quote the text, which may hold a secret. */
 function readToml(text: string): Table | string {
   try {
     return parse(text, { integersAsBigInt: true })

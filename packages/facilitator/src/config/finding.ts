@@ -7,7 +7,7 @@ export type Finding = {
   readonly key: string
   readonly message: string
   /**
-   * What a failure means for `start`. By default the start is refused, because only the operator can correct it. `later`:
+   * The meaning of a failure for `start`. By default the start is refused, because only the operator can correct it. `later`:
    * an outside failure that may end by itself. `anyway`: the daemon starts all the same, because that is better for
    * payers than no daemon.
    */

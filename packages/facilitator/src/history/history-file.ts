@@ -21,8 +21,8 @@ import { kindOf } from './payment.js'
 export type HistoryBinding = { readonly chainId: number; readonly token: Address }
 
 /**
- * The first line says whose history it is. Every other one is a turn, with the number of its event. A ledger that nothing
- * outlives says it at every start, and so does an older copy that is gone on with.
+ * The first line names the ledger and its token. Every other one is a turn, with the number of its event. A ledger in
+ * memory writes such a line at every start, and so does an older copy that was accepted.
  */
 export type HistoryLine =
   | ({ readonly event: 'history_bound'; readonly ledger: string } & HistoryBinding)
@@ -226,8 +226,8 @@ function* missingIn(path: string, ownName: string, end: HistoryEnd) {
 }
 
 /**
- * How far the file tells what the ledger has, and whether to its end. A ledger that does not know this end was not told of
- * it, or is an older copy. The last line tells which: its event is in the ledger, or another one has its number, or none.
+ * Finds the last event on which file and ledger agree, and whether the file goes beyond it. A ledger that does not know this
+ * end was not told of it, or is an older copy. The last line tells which: the ledger has its event or not.
  */
 function* agree(path: string, end: HistoryEnd, known: HistoryEnd | undefined) {
   const told = known && hasLineEnding(path, known) ? known.last : 0

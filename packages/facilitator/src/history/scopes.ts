@@ -41,7 +41,7 @@ export type Sight =
   /** Without a scope the payer has no address here: it sees the payments whose nonce it presents, one by one. */
   | { readonly role: 'payer'; readonly scope: Extract<HistoryScope, { kind: 'payer' }> | undefined }
 
-/** A payment as one participant may see it. What is hidden from the participant is absent. */
+/** A payment as one participant may see it. Hidden fields are absent. */
 export type SeenPayment = {
   readonly challengeNonce: ChallengeNonce
   readonly phase: HistoryPhase

@@ -136,7 +136,7 @@ describe('real answers fit the OpenAPI document', () => {
       check('POST', '/challenge', await tight.post('/challenge', { amount: '1' }))
       check('POST', '/verify', await tight.post('/verify', body))
       check('POST', '/settle', await tight.post('/settle', body))
-      // One that tries tokens is a caller like others.
+      // A caller that tries tokens is a caller like others.
       for (const { path, method } of adminRoutes) {
         const asked = path.replace('{challengeNonce}', `0x${'1'.repeat(64)}`)
         check(method, asked, await tight.send(asked, { method }))

@@ -30,7 +30,7 @@ function open(changes: Partial<LineLimits> = {}) {
       for (const done of ends.splice(0, count)) done()
       await new Promise((resolve) => setImmediate(resolve))
     },
-    /** What one more is told, whose work takes no time. */
+    /** The answer to one more request, whose work takes no time. */
     async ask(kind: AskedKind) {
       const answer =
         kind === 'challenge'

@@ -21,16 +21,16 @@ export type LoadShedder = ReturnType<typeof createLoadShedder>
 export type LineLimits = {
   /** The longest wait of each kind. */
   readonly waitMs: Readonly<Record<AskedKind, number>>
-  /** With fewer in line nobody is refused. What they take is what a payment takes. */
+  /** With fewer requests in line nobody is refused, and their time is the usual time of a payment. */
   readonly freeMax: number
-  /** How many leave in a second, before anything is known. */
+  /** Requests that leave in a second, before anything was measured. */
   readonly startPerSecond: number
-  /** How long is looked at least, and at most when nobody leaves. */
+  /** The shortest window, and the longest one while nobody leaves. */
   readonly windowMs: number
   readonly windowMsMax: number
 }
 
-/** How much a payment counts for the usual time, when few are in line. */
+/** The weight of one payment in the usual time, when few are in line. */
 const usualShare = 0.05
 /** A request just before a block takes nearly no time, and one just after it twice the usual. */
 const usualTimes = 2
@@ -49,7 +49,7 @@ export function createLoadShedder(limits: LineLimits, clock: Pick<Clock, 'now'>)
     verify: createLine(limits, clock),
   }
 
-  /** How long one who comes now would wait. */
+  /** The wait of a request that comes now. */
   const waitMs = (kind: AskedKind) =>
     kind === 'settle' ? lines.settle.waitMs() : Math.max(lines.settle.waitMs(), lines.verify.waitMs())
 

@@ -30,7 +30,7 @@ export function createRates({
     return limit
   }
 
-  /** Whatever a daemon refuses by itself needs no word with the others. */
+  /** Refuses what this daemon alone has counted too often. Such a refusal needs no round trip. */
   function takeHere(asked: readonly Asked[]): Refusal | undefined {
     for (const { rate, key, perMinute } of asked) {
       const refused = limitOf(rate).take(key, perMinute)
@@ -58,7 +58,7 @@ export function createRates({
   }
 
   return {
-    /** Counts one request in each of these rates. The first that is used up refuses it, and leaves those behind it alone. */
+    /** Counts one request in each of these rates. The first that is used up refuses it, and later ones do not count it. */
     async take(...asked: readonly Asked[]): Promise<Refusal | undefined> {
       const refused = takeHere(asked)
       return refused || !shared ? refused : takeEverywhere(shared, asked)

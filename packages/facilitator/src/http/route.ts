@@ -120,7 +120,7 @@ export function registerRoutes<D>(app: FastifyInstance, routes: readonly Route<D
   for (const route of routes) route.register(app, deps)
 }
 
-/** Whatever is wrong with a nonce, and whosever the payment is, the answer is the same. */
+/** The one answer for a bad nonce, an unknown payment and a payment of somebody else. */
 export const noSuchPayment = reject('not_found', 'no such payment')
 
 function readWith(schema: z.ZodType | undefined, given: unknown): Result<unknown> {

@@ -35,7 +35,7 @@ const headers = {
 type PageParts = {
   readonly title: string
   readonly script: string
-  /** What stands there until the script draws over it: with the style in the page, the first paint waits for nothing else. */
+  /** The content until the script draws over it: with the style in the page, the first paint waits for nothing else. */
   readonly shell: (noscript: string) => string
   readonly command: string
   readonly up?: string

@@ -80,7 +80,7 @@ export type HourFigures = {
   readonly finalized: Sum
 }
 
-/** A burn and its mint, for those who tick off one against the other. */
+/** A burn and its mint, side by side. */
 export type RecordedMint = {
   readonly challengeNonce: ChallengeNonce
   readonly burn: TxHash
@@ -116,7 +116,7 @@ export type Books = {
   /** Payments of an epoch whose burn is known, of one treasury. */
   ofEpoch(epoch: Epoch): Promise<readonly Pick<Payment, 'challenge' | 'accepted' | 'late'>[]>
   counts(): Promise<Counts>
-  /** The newest ones, newest first, at most `limit`. */
+  /** The newest unmatched transfers, newest first, at most `limit`. */
   unmatched(limit: number): Promise<readonly RecordedTransfer[]>
   figures(): Promise<LedgerFigures>
   owed(): Promise<OwedFigures>

@@ -205,7 +205,7 @@ export type Ledger = {
   ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
   /**
    * The right to answer for an accepted payment, with the burn that paid it. Waits while another caller holds the
-   * grant, at most `boundMs` (then `held`); `used` once an answer was written. What was claimed with the ticket of its offer
+   * grant, at most `boundMs` (then `held`); `used` once an answer was written. A claim with the ticket of its offer
    * is granted only to a request with the ticket: everything in a permit payload stands in the calldata of its burn.
    */
   takeGrant(

@@ -47,20 +47,20 @@ export function createWaits({ clock }: { clock: Pick<Clock, 'now'> }) {
   }
   return {
     set,
-    /** From now on exactly these payments wait for this reason. Those that did before wait for `instead`. */
+    /** Sets this reason for exactly these payments. Others that had it get `instead`. */
     replace(reason: WaitReason, nonces: readonly ChallengeNonce[], instead: WaitReason): void {
       const those = new Set(nonces)
       for (const [nonce, wait] of waits) if (wait.reason === reason && !those.has(nonce)) set(nonce, instead)
       for (const nonce of nonces) set(nonce, reason)
     },
-    /** Nothing else waits: a burn that a reorg took, or that was minted while a step of it ended, does not. */
+    /** Forgets all other payments: a reorg took their burns, or they were minted while a step of them ended. */
     keep(nonces: ReadonlySet<ChallengeNonce>): void {
       for (const nonce of waits.keys()) if (!nonces.has(nonce)) waits.delete(nonce)
     },
     forget: (nonce: ChallengeNonce) => void waits.delete(nonce),
     of: (nonce: ChallengeNonce) => waits.get(nonce),
     all: (): Iterable<Wait> => waits.values(),
-    /** How many payments wait for this reason, and since when the first of them waits. */
+    /** The number of payments that wait for this reason, and the start of the longest wait. */
     summary(reason: WaitReason) {
       const those = [...waits.values()].filter((wait) => wait.reason === reason)
       return {

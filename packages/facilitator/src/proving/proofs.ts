@@ -18,10 +18,10 @@ export type MintProver = {
   ): Promise<{ readonly proof: readonly bigint[]; readonly signals: readonly bigint[] }>
 }
 
-/** What a proof is of, for those who make it elsewhere, and the public signals that it must have. */
+/** The subject of a proof, for provers elsewhere, and the public signals that it must have. */
 export type WantedProof = { readonly job: ProofJob; readonly signals: readonly bigint[] }
 
-/** What a circuit is given, secrets included. */
+/** The input of a circuit, secrets included. */
 export type Witness = { readonly circuit: CircuitName; readonly input: CircuitInput }
 
 export type WitnessSources = {

@@ -97,7 +97,7 @@ describe('a prover that shares its proofs', () => {
     const { ask, events, clock, ended } = setup(['taken'])
     clock.hold()
     const stopping = new AbortController()
-    // What is derived from the signal of a daemon stays as long as that one.
+    // A signal that is derived from the daemon's own stays as long as that one.
     const derive = vi.spyOn(AbortSignal, 'any')
     onTestFinished(() => derive.mockRestore())
     void ask()

@@ -131,7 +131,7 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
   }
 }
 
-/** What a prover that shares its proofs must know of them. */
+/** The facts about proofs that a shared prover needs. */
 function checksOf(
   prover: ProverWithDecider,
   manifest: Manifest,

@@ -197,7 +197,7 @@ function wireOperator(
   })
 }
 
-/** What an operator can ask for. Throws `lease_lost`, with its name, where only the daemon that works can do it. */
+/** Actions of the operator. Throws `lease_lost`, with its name, where only the daemon that works can do it. */
 export function createOperatorActions(
   { current: leased, isWorking }: HttpSideDeps['keeper'],
   fleet: Parts['storage']['fleet'],

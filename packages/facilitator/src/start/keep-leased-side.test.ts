@@ -10,7 +10,7 @@ import type { HeldLeases, LeasedSide } from './leased-side.js'
 
 const account = addressOf(0xb1)
 
-/** Leases that the test gives and takes away. What is released is free again, or taken by another daemon. */
+/** Leases that the test gives and takes away. A released lease is free again, or taken by another daemon. */
 function createLeases(isTakenOver: boolean) {
   const free = new Set<string>()
   const losing = new Map<string, AbortController>()

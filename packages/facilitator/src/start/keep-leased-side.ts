@@ -9,7 +9,7 @@ import { type Lease, type Leases, sendLease } from '../store/lease.js'
 import type { Log } from '../telemetry/events.js'
 import type { HeldLeases, LeasedSide } from './leased-side.js'
 
-/** Of everything that one daemon at a time does for a ledger. */
+/** The lease of everything that one daemon at a time does for a ledger. */
 export const workLease = 'work'
 
 export type LeasedSideKeeper = {
@@ -43,9 +43,9 @@ export async function keepLeasedSide(deps: {
   readonly pollMs: number
 }): Promise<LeasedSideKeeper> {
   const { leases, make, clock, log, pollMs } = deps
-  /** The leases that the side of the moment has. */
+  /** The leases of the current side. */
   let held: Held = {}
-  /** The side of the moment was put away, or never begun, because the one after it could not be taken up. */
+  /** True when the current side was closed or never started, because its successor failed to start. */
   let isBroken = false
   const takeMore = createTakeMore(leases, deps.account)
 
@@ -72,11 +72,11 @@ export async function keepLeasedSide(deps: {
     if (before.work?.lost.aborted) log({ event: 'work.lost' })
   }
 
-  /** Puts the side of the moment away, and goes on with one that has these leases. */
+  /** Closes the current leased side and starts a new one with these leases. */
   async function change(next: Held): Promise<void> {
     const before = { side, held }
     held = {}
-    // Whatever it still tries is refused by the terms, or stands in the ledger for the next one.
+    // Its further steps are refused by the terms. Its work stands in the ledger for the new side.
     await before.side.close()
     void before.side.drain().catch((err) => log({ event: 'work.failed', err }))
     side = await make(next)
@@ -99,7 +99,7 @@ export async function keepLeasedSide(deps: {
     if (next.send === held.send && next.work === held.work && !isOld && !isBroken) return
     try {
       if (isOld) {
-        // The side of the moment may be about to record what it knows of the time that the copy lacks. New terms refuse it.
+        // The current side may be about to record events of the time that the copy lacks. New terms refuse them.
         await giveUp(next)
         next = await takeMore(held)
         if (next.work) await deps.acceptCopy(next.work)
@@ -138,7 +138,7 @@ export async function keepLeasedSide(deps: {
   }
 }
 
-/** With what was held before and is not lost, and what is free. */
+/** Returns the leases that were held and are not lost, and those that are free. */
 function createTakeMore(leases: Leases, account: Address): (before: Held) => Promise<Held> {
   const kept = (lease: Lease | undefined) => (lease?.lost.aborted ? undefined : lease)
   return async (before) => {

@@ -36,13 +36,13 @@ export type LeasedSide = {
   /** Stops retries and loops. Resolves when nothing is under way. */
   drain(): Promise<void>
   /**
-   * Stops sending at once. What is under way stays for the next holder of the lease. Resolves when the ledger knows all that
+   * Stops sending at once. Work under way stays for the next holder of the lease. Resolves when the ledger knows all that
    * was signed.
    */
   close(): Promise<void>
 }
 
-/** What this daemon may do at present. Without a lease it only proves for others, and tells how things stand. */
+/** The leases of this daemon at present. Without one it only proves for others, and tells how things stand. */
 export type HeldLeases = {
   /** Sends from its account. */
   readonly send?: Lease | undefined
@@ -101,7 +101,7 @@ export async function createLeasedSide(
       const worker = work && minter
       await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker })
       const left = await createResume({ ledger, burns, examine, report, account })
-      // Also without the work: what the relayer has signed keeps its txNonce. What the minter signed is the work.
+      // Also without the work: mints that the relayer has signed keep their txNonces. The minter's belong to the work.
       await finalization.resumeMints(work ? undefined : relayer.address)
       if (profile.acceptsPayments) left.resumeTransactions()
       await Promise.all([relayer.start(), worker?.start()])

@@ -1,5 +1,5 @@
 /**
- * A backup: one file with the whole ledger, also while the daemon runs. What must not be restored is not in it: ready
+ * A backup: one file with the whole ledger, also while the daemon runs. It leaves out what must not be restored: ready
  * addresses, which may have been handed out since. The copy knows that it is one.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'

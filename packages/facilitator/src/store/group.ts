@@ -144,7 +144,7 @@ export function* runSteps(
       const step = steps[name] as (context: StepContext, ...args: readonly unknown[]) => Step<unknown>
       replies.push({ value: yield* step(context, ...args) })
     } catch (error) {
-      // A step throws before it writes. One that wrote takes the group with it.
+      // A step throws before it writes. A step that wrote takes the group with it.
       if (begun !== before || !(error instanceof SvcError)) throw error
       replies.push({ error })
     }

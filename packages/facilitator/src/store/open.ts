@@ -34,7 +34,7 @@ export type OpenLedger = {
   readonly issued: IssuedStore
   readonly ready: AddressStore
   readonly pause: PauseMemory
-  /** What work under leases changes the ledger by. */
+  /** The ledger for work under leases. */
   under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued' | 'bindAccount'>
   /** Absent for a ledger that no other daemon can reach. */
   readonly shared?: Shared

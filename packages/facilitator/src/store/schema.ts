@@ -126,7 +126,7 @@ CREATE TABLE history_file (file TEXT PRIMARY KEY, record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
 `
 
-/** What several daemons have to tell each other who share one PostgreSQL server. */
+/** Tables for daemons that share one PostgreSQL server. */
 const shared = `
 -- Whose work something is. The term grows with each holder.
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
@@ -176,7 +176,7 @@ const inTypes = (text: string, types: Readonly<Record<string, string>>) =>
     .split(';\n')
     .filter((statement) => statement.trim() !== '')
 
-/** What is written for one engine, and how. `tables` are those of version 1. */
+/** The SQL dialect of one engine: its tables, as of version 1, and its type names. */
 export type Dialect = { readonly tables: string; inTypes(text: string): readonly string[] }
 
 export const sqlite: Dialect = { tables, inTypes: (text) => inTypes(text, sqliteTypes) }

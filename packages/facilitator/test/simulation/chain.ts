@@ -250,7 +250,7 @@ export function createChain(deps: {
     ]
   }
 
-  /** What a proof of this leaf mints in a view; undefined when the verifier refuses it. */
+  /** The amount that a proof of this leaf mints in a view; undefined when the verifier refuses it. */
   function dueOf(view: Block, { nonce, payTo, value }: Extract<Call, { kind: 'mint' }>): bigint | undefined {
     const isProved = leavesAt(view, payTo).some(
       (leaf) => leaf.value === value && leaf.leafIndex < provedAt(view),

@@ -1,6 +1,6 @@
 /**
- * One facilitator of the simulation: the daemon that `src/start` wires, on a simulated node and store. What costs much and
- * decides nothing is replaced: signatures, proofs of work, proofs, and the sweeps of fees.
+ * One facilitator of the simulation: the daemon that `src/start` wires, on a simulated node and store. Costly parts that
+ * decide nothing are replaced: signatures, proofs of work, proofs, and the sweeps of fees.
  */
 import { createGasPrices, readHead } from '@svc-zerc20/evm'
 import type { Address, FacilitatorApi } from '@svc-zerc20/protocol'
@@ -44,7 +44,7 @@ import type { Process } from './timeline.js'
 
 const treasury = `0x${'a4'.repeat(20)}` as Address
 
-/** What an operator configures, drawn for each seed. */
+/** The configuration of an operator, drawn for each seed. */
 export type Terms = {
   readonly confirmations: number
   readonly finalizeConfirmations: number
@@ -164,7 +164,7 @@ export async function startDaemon(deps: DaemonDeps) {
   }
 }
 
-/** What `openLedger` makes, as far as the simulation has it. */
+/** The storage of `openLedger`, as far as the simulation has it. */
 function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Storage {
   const { clock } = process
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })

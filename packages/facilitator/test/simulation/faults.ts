@@ -51,7 +51,7 @@ export function drawFaults(draws: Draws, { finalizeConfirmations }: Terms): Faul
     deadForGood: some(0.6, 1),
     stopEveryMs: every(0.2, 10_000, 30_000),
     reorgEveryMs: every(0.6, 3_000, 20_000),
-    // What counts as final is not taken back: the operator has chosen so many blocks.
+    // Final blocks are not taken back: the operator has chosen so many blocks.
     reorgDepthMax: draws.between(1, finalizeConfirmations - 1),
     evictEveryMs: every(0.4, 3_000, 20_000),
     usurpEveryMs: every(0.2, 10_000, 30_000),

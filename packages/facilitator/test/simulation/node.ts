@@ -83,7 +83,7 @@ function callIn(chain: Chain, to: Address, data: Hex): Call {
   }
 }
 
-/** What nodes were given, whoever sent it. */
+/** A transaction that a node was given. */
 export type Sent = {
   readonly from: Address
   readonly txNonce: number

@@ -6,7 +6,7 @@ import type { Database } from './database.js'
 import type { Purchase, Rules } from './rules.js'
 import type { Host } from './shop.js'
 
-/** What has not come to its end; undefined when everything has. */
+/** Names the work that has not come to its end; undefined when there is none. */
 export function createUnrest(deps: {
   readonly database: Pick<Database, 'ask'>
   readonly books: Pick<Books, 'find'>

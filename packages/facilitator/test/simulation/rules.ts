@@ -1,4 +1,4 @@
-/** What must hold at every moment of a simulation, and at its end. */
+/** Rules that must hold at every moment of a simulation, and at its end. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn, SignedTransaction } from '../../src/payment/records.js'
 import type { StepName } from '../../src/store/group.js'

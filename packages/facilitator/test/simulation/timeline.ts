@@ -68,7 +68,7 @@ export function createTimeline() {
       else run()
     },
 
-    /** What is to happen behind everything that follows from an event without waiting, and still at its time. */
+    /** Runs this behind everything that follows from an event without waiting, and still at its time. */
     atOnce: (run: () => void) => void immediate.push(run),
 
     /** Runs events until there is none, or until `isOver` says so after one of them. */

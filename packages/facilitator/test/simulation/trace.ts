@@ -1,4 +1,4 @@
-/** What happened, in order: its fingerprint tells two runs apart, and its last lines explain a failure. */
+/** The events of a run, in order: its fingerprint tells two runs apart, and its last lines explain a failure. */
 
 const linesKept = 400
 

@@ -156,7 +156,7 @@ async function keepIfStuck(
   if (beside.length === 0) await store.dropTransfers(payTo)
   if (beside.length < transfers.length) return {}
   const { burn, at: minedAt } = payment.accepted
-  // A reorg took it, and its payment is about to be demoted. What lies here may then pay instead, and its leaf is another's.
+  // A reorg took it, and its payment is about to be demoted. Another transfer here, with another leaf, may then pay instead.
   if (!(await isOnChain(deps, challenge, burn))) return { again: now() + againSeconds }
   await store.putTransfer(payTo, { ...burn, minedAt }, now())
   return {}

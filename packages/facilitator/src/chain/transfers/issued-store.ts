@@ -30,7 +30,7 @@ export type IssuedStore = Pick<BatchPorts, 'found' | 'mark' | 'followedLeaves'> 
   firstBlock(): Promise<bigint | undefined>
   /**
    * Forgets challenges that nobody paid and that were issued before this second, with the transfers to them: oldest first,
-   * and at most `countMax`. Those with money that is worth a mint, from `dustBelow` on, are kept.
+   * and at most `countMax`. Challenges with money that is worth a mint, from `dustBelow` on, are kept.
    */
   forget(issuedBefore: number, countMax: number, dustBelow: bigint): Promise<number>
 
@@ -54,7 +54,7 @@ export type IssuedStore = Pick<BatchPorts, 'found' | 'mark' | 'followedLeaves'> 
 
 /**
  * The smallest transfer, when it is smaller than the new one and makes room for it: a single proof mints only the largest.
- * One that a batch counted stays, or the sums of its epoch would add up no longer.
+ * A transfer that a batch counted stays: without it the sums of its epoch would not add up.
  */
 export function leastBelow(
   transfers: readonly FoundTransfer[],

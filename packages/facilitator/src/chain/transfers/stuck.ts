@@ -12,7 +12,7 @@ export function createStuckTransfers(deps: {
   readonly store: Pick<IssuedStore, 'kept'>
   readonly clock: Pick<Clock, 'now'>
 }): StuckTransfers {
-  /** What was paid may still buy something. */
+  /** The money may still buy something. */
   function isUndecided({ challenge, claim, accepted, late }: Payment): boolean {
     const until = Math.max(challenge.expiresAt, claim ? (challenge.deadline ?? 0) : 0)
     return !accepted && !late && deps.clock.now() / 1000 < until

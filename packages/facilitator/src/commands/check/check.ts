@@ -34,8 +34,8 @@ export async function check(deps: {
   env: Environment
   clock: Pick<Clock, 'now'>
   /**
-   * What follows. `start` and `recover` lock and read the journal themselves, and `recover` does not listen. After `check`
-   * comes nothing, and a daemon may run beside it. Default: `start`.
+   * The command that follows the check. `start` and `recover` lock and read the journal themselves, and `recover` does not
+   * listen. `check` is followed by nothing, and a daemon may run beside it. Default: `start`.
    */
   command?: 'check' | 'start' | 'recover'
   /** Folders to search for proving keys when the file names none. Default: the usual ones. */

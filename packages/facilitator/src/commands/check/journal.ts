@@ -14,7 +14,7 @@ import { readAccount, readBinding } from '../../store/steps/operator-steps.js'
 
 export type JournalAccounts = Readonly<Partial<Record<'relayer' | 'minter', CountedAccount>>>
 
-/** What is known beside the journal. */
+/** Facts that do not come from the journal. */
 export type JournalFacts = {
   /** The fingerprint of the seed of the treasury key. Absent when there is no readable key. */
   readonly seed?: string | undefined

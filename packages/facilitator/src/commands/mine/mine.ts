@@ -35,7 +35,7 @@ export async function mineAddresses(deps: MineDeps): Promise<string> {
   }
   const found: ReadyAddress[] = []
   let adding: Promise<void> | undefined
-  /** All that was found while the ones before were added. */
+  /** Adds the addresses that were found, and those that are found meanwhile. */
   async function add(): Promise<void> {
     while (found.length > 0) {
       const some = found.splice(0, 100)

@@ -23,7 +23,7 @@ export async function migrateLedger({ config, database, isDryRun }: MigrateDeps)
   }
 }
 
-/** What was done or, on a dry run, would be. Undefined for tables that are made. */
+/** The migrations that were made or, on a dry run, would be. Undefined where there are no tables yet. */
 async function inDatabase(database: Database, isDryRun: boolean): Promise<readonly Migration[] | undefined> {
   const client = connect(database)
   const todo = await lacked(client).finally(client.close)

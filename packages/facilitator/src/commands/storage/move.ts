@@ -11,7 +11,7 @@ type MoveCommandDeps = {
   readonly config: Config
   /** The address of a database, or the path of a journal. */
   readonly to: string
-  /** Of the database, whichever side it is. */
+  /** The password of the database, from or to which the ledger moves. */
   readonly password: Secret<string> | undefined
   readonly say: (line: string) => void
 }

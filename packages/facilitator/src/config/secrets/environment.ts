@@ -203,7 +203,7 @@ export type Say = (level: Finding['level'], key: string, message: string) => voi
 
 /**
  * The value of a variable, or undefined when it is not set or not allowed. An empty variable in an environment file means
- * that there is none. What is wrong is said, and never the value.
+ * that there is none. The finding never shows the value.
  */
 export function readVariable<Name extends VariableName>(
   env: Environment,

@@ -29,8 +29,8 @@ export type WalletLogin = {
   /** The same for every address, so that nobody learns which ones are configured. Costs no memory. */
   challenge(address: Address): LoginChallenge
   /**
-   * A token for the participant whose wallet signed the message. A message works once. What would tell a stranger which
-   * addresses are configured is always `login_refused`, after the same work.
+   * A token for the participant whose wallet signed the message. A message works once. A refusal that could
+   * tell a stranger which addresses are configured is always `login_refused`, after the same work.
    */
   login(answer: LoginAnswer): Promise<Result<IssuedToken>>
 }

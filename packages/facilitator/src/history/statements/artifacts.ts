@@ -18,7 +18,7 @@ export type Artifact = {
   readonly file: object
 }
 
-/** What a `jti` looks like. It names a file, so nothing else may come near a path. */
+/** The form of a `jti`. It names a file, so nothing else may come near a path. */
 export const isJti = (text: string): boolean => /^[0-9a-f]{32}$/.test(text)
 
 /** 256 folders, so that none grows too large. */
@@ -66,7 +66,7 @@ export async function assertOpened(root: string): Promise<void> {
   })
 }
 
-/** What goes wrong in the folder, as the operator knows it. Throws `SvcError('ledger_failed')`. */
+/** Works in the folder. Throws `SvcError('ledger_failed')`, in the operator's words, when that fails. */
 export async function inArtifacts<T>(root: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -1,5 +1,5 @@
 /**
- * What is put into a statement: never more than the participant may see, because statements are made of what `scopes.ts` shows.
+ * The contents of a statement: never more than the participant may see, because statements are made of what `scopes.ts` shows.
  */
 
 import { type Address, Network, type UnixSeconds } from '@svc-zerc20/protocol'

@@ -40,7 +40,7 @@ const filesIn = (folder: string, anchorKey = join(folder, names.anchorKey)): Iss
 
 const isPublic = { mode: 0o644 }
 
-/** What is done to a manifest, and by what time and chance. */
+/** The time and the randomness of a change to the manifest. */
 type Now = { readonly now: number; readonly random: { bytes(length: number): Uint8Array } }
 
 export type Written = { readonly files: IssuerFiles; readonly manifest: Manifest; readonly kid: string }
@@ -105,7 +105,7 @@ export async function rotateIssuer(
   return { files, manifest, kid: row.kid }
 }
 
-/** From now on no statement of this key is believed by readers of the new manifest. */
+/** Revokes a key. Readers of the new manifest believe none of its statements. */
 export async function revokeIssuerKey(
   wanted: { folder: string; anchorKey?: string | undefined; keyId: string } & Pick<Now, 'now'>,
 ): Promise<Written> {

@@ -130,8 +130,8 @@ function reading<T>(variable: string, work: () => T, say: Say): T | undefined {
 }
 
 /**
- * Throws `SvcError('issuer_unusable')` when nothing can be signed: the daemon does not start half. So do its answers when
- * the files are no good by then.
+ * Throws `SvcError('issuer_unusable')` when nothing can be signed: the daemon does not start half. Its methods throw the same
+ * when the files became bad since.
  */
 export function openIssuer(settings: IssuerSettings, clock: Pick<Clock, 'now'>) {
   let examinedAt = Number.NEGATIVE_INFINITY

@@ -305,7 +305,7 @@ describe('artifacts', () => {
     const root = issuer.settings.artifactPath
     const { jti, expiresAt } = await prove()
     await revoke(root, jti, expiresAt)
-    // What an unmounted disk leaves is an empty folder.
+    // An unmounted disk leaves an empty folder.
     renameSync(root, `${root}.away`)
     mkdirSync(root)
     pass(3_600)

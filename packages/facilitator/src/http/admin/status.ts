@@ -29,7 +29,7 @@ export type StatusDeps = {
   readonly clock: Clock
   readonly startedAtMs: number
   readonly ledgerId: string
-  /** What the token says of itself. */
+  /** Symbol and decimals, as the token tells them. */
   readonly token: TokenLabel | undefined
   readonly ledger: { readonly books: Books }
   readonly issuance: Issuance

@@ -23,7 +23,7 @@ import type { PathGuard } from '../server.js'
 export type HistoryApiDeps = {
   readonly chainId: number
   readonly token: Address
-  /** What the token says of itself. */
+  /** Symbol and decimals, as the token tells them. */
   readonly tokenLabel: TokenLabel | undefined
   readonly treasury: Address
   readonly participants: HistorySettings['participants']

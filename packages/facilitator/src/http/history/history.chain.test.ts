@@ -106,7 +106,7 @@ const listOf = async (account: PrivateKeyAccount, query = '') =>
   (await askJson<{ payments: Payment[] }>(account, `/payments?${query}`)).payments
 const totalsOf = (account: PrivateKeyAccount) => askJson<Record<string, Sum>>(account, '/totals')
 
-/** What an account sent to these burn addresses, by the events of the token. */
+/** The transfers of an account to these burn addresses, by the events of the token. */
 async function burned(from: PrivateKeyAccount, offers: readonly ChallengeOffer[]): Promise<bigint> {
   const events = await net.client.getContractEvents({
     address: net.deployment.token,

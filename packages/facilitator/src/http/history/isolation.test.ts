@@ -66,7 +66,7 @@ const questions = [
 ]
 
 const about = { audience: 'https://auditor.example', since: 0, until: nowOfAll }
-/** What is asked with POST gets what the issuer is given, in plain text. */
+/** Asks one question. A question with POST says for whom the statement is, and of which period. */
 const ask = ({ get, post }: HistoryApp, question: string, role: 'payer' | 'provider') =>
   question.startsWith('POST ') ? post(question.slice('POST '.length), role, about) : get(question, role)
 

@@ -30,7 +30,7 @@ export const historyPaymentTurns = named(
   }),
 )
 
-/** A place in the order of a list. What is in it is the index's business. */
+/** An opaque cursor. */
 const cursor = z.string().regex(/^[\w.~:-]{1,256}$/)
 
 export const historyPage = named(

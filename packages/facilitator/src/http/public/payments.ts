@@ -36,8 +36,8 @@ import {
 } from '../schema-parts.js'
 import { hangUpOf, useGrantOnceWritten } from './caller-connection.js'
 
-// The bodies, named as in the OpenAPI document. Those that the wire protocol defines are read by the parsers of
-// `@svc-zerc20/protocol`, which also know the order of reasons; a test holds those and these together.
+// The bodies, named as in the OpenAPI document. Bodies of the wire protocol are read by the parsers of
+// `@svc-zerc20/protocol`, which also know the order of reasons; a test compares those with these schemas.
 
 const supported = named(
   'SupportedResponse',
@@ -194,7 +194,7 @@ async function admit(
   return (await admission.present(request, known.payment)) ?? { ...presented, known }
 }
 
-/** Whose challenge is claimed is past the line: the payment is under way, whatever else there is to do. */
+/** A claimed challenge does not wait in line: its payment is under way already. */
 const inLine = async <T>(
   kind: 'verify' | 'settle',
   work: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
  * The transfers to addresses of an epoch that a proof counts. The ledger's own burns are: those that paid, and those that
- * came too late. What anybody sends to an address beside them is not, unless the operator wants it: a stranger who sends
+ * came too late. Other transfers to an address are not, unless the operator wants it: a stranger who sends
  * 2^i base units to the i-th address would read from the minted sums which of them belong together.
  */
 import type { Address } from '@svc-zerc20/protocol'
@@ -10,7 +10,7 @@ import type { Epoch, EpochLeaf } from './epoch.js'
 import type { BatchPorts } from './ports.js'
 
 /**
- * In no order. Each leaf is there once, and those of `payments` are always among them. What was passed over below the
+ * In no order. Each leaf is there once, and those of `payments` are always among them. A transfer that was passed over below the
  * checkpoint stays uncounted: counting it later would show its value as the difference of two sums.
  */
 export type EpochLeaves = (

@@ -24,7 +24,7 @@ export function compareCount(leaves: readonly EpochLeaf[], count: BatchCount, ba
 }
 
 /**
- * Whose mint the minted sum is. `ours`: what we counted, or what an earlier account of ours counted, which went further.
+ * The owner of the minted sum. `ours`: our count, or that of an earlier account of ours, which went further.
  * `open`: more than this count has yet, so it has to go on. `foreign`: more than all burns that we know, so that somebody
  * else counts burns of this recipient hash. The larger count is minted and the smaller one is not, whichever is ours.
  */

@@ -75,7 +75,7 @@ export type BatchPorts = {
    */
   readonly found: (epoch: Epoch) => Promise<readonly EpochLeaf[]>
   /**
-   * Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. What is remembered stays
+   * Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. The mark stays
    * while the address does.
    */
   readonly mark: (leaves: readonly LeafPlace[], as: 'counted' | 'minted') => Promise<void>

@@ -38,7 +38,7 @@ export type Finalize = {
    * not wait for the proofs of others.
    */
   confirm(): Promise<void>
-  /** Why payments are not minted yet. One that no round has seen is not among them. */
+  /** Why payments are not minted yet. A payment that no round has seen is not among them. */
   readonly waits: Pick<Waits, 'of' | 'all'>
 }
 

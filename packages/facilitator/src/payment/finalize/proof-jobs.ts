@@ -1,12 +1,12 @@
 /**
- * Proofs that daemons of one ledger make for each other. The one that mints offers what its own processes have no time for;
- * any other takes an offer, proves and gives the proof.
+ * Proofs that daemons of one ledger make for each other. The daemon that mints offers those for which its own processes have
+ * no time; another one takes an offer, proves and gives the proof.
  */
 import type { Batch } from '../epochs/ports.js'
 import type { AwaitingMint } from '../records.js'
 import type { ProvedRoot } from './ports.js'
 
-/** What is to be proved: facts of the ledger and the chain, without any secret. The prover derives those itself. */
+/** The subject of a proof: facts of the ledger and the chain. The prover derives the secrets itself. */
 export type ProofJob =
   | { readonly root: ProvedRoot; readonly payment: AwaitingMint }
   | { readonly root: ProvedRoot; readonly batch: Batch }

@@ -28,7 +28,7 @@ export function createSendMints(deps: {
 
   /**
    * Waits for the block of a mint, but not for ever: reorged burns would go unnoticed meanwhile. A mint that goes on is
-   * reported by the minter as under way, and nobody sends another; the end is heard all the same. What was sent when a
+   * reported by the minter as under way, and nobody sends another; the end is heard all the same. Mints that were sent when a
    * round is cut off is on record, and the next run resumes it.
    */
   async function send(

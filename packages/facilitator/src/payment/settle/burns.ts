@@ -48,10 +48,10 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
       }
     },
 
-    /** Accepted burns of an earlier run: a reorg is answered as that run would have. */
+    /** Watches accepted burns of an earlier run: a reorg is answered as in that run. */
     watchForReorg: (burns: ShallowBurns) => burner.watch(burns),
 
-    /** A claim was judged to burn nothing. One that is under way knows better, and so does a transaction of it. */
+    /** Releases a claim that cannot burn, unless its burn is running or a transaction carries it. */
     async refuse(nonce: ChallengeNonce, { reason, message }: Rejection): Promise<'refused' | 'under_way'> {
       if (underWay.of(nonce)) return 'under_way'
       const released = await deps.ledger.release(
@@ -74,7 +74,7 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
 /** The burns that run at the moment, one for each challenge at most, and how each ends. */
 function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>) {
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
-  /** How many wait for each of them. */
+  /** The number of callers that wait for each. */
   const watched = new Map<ChallengeNonce, number>()
   const count = (nonce: ChallengeNonce, more: 1 | -1) => {
     const after = (watched.get(nonce) ?? 0) + more

@@ -24,7 +24,7 @@ export function startHandOver(deps: {
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
   let adoptedAtMs = 0
-  /** All that was unsigned in the last round. What is new since then was examined a moment ago, when it was claimed. */
+  /** The unsigned claims of the last round. A newer one was examined a moment ago, when it was claimed. */
   let seenBefore: ReadonlySet<ChallengeNonce> | undefined
 
   async function takeUp(claim: UnsignedClaim, isFresh: boolean) {

@@ -131,7 +131,7 @@ function createRefuseUnclaimed(deps: {
   const claimedBy = (payload: Payload.Payload, payment: Payment | undefined) =>
     payment?.claim?.identity === Payload.identity(payload) ? payment : undefined
   return {
-    /** It was judged to burn nothing. What the chain looks like says nothing of a transaction under way. */
+    /** Refuses a payload that was judged not to burn. That judgement knows nothing of a transaction under way. */
     async refusePermit(
       rejection: Rejection,
       payload: Payload.PermitPayload,

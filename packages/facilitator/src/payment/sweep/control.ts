@@ -18,7 +18,7 @@ export type FeesView = SweepView & {
   readonly swept: Swept
   /** Wei of the account that sweeps; undefined where it sweeps nothing, or while the chain is out of reach. */
   readonly treasuryWei?: bigint
-  /** What the token says of itself. */
+  /** Symbol and decimals, as the token tells them. */
   readonly token?: TokenLabel
   readonly splitter?: SplitterView & { readonly address: Address }
 }

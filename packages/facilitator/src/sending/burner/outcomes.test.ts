@@ -9,7 +9,7 @@ const challenge = challengeOf(1)
 const item = { challenge, payload: permitPayloadOf(challenge) }
 const burn = burnOf(1)
 
-/** What the chain shows to one question after the other. It goes on with the last. */
+/** A search on a chain that shows these looks, one for each question. The last look is shown again and again. */
 function search(looks: readonly { head?: bigint; isShown?: boolean; isHeld?: boolean; times?: number }[]) {
   const shown = looks.flatMap(({ times = 1, ...look }) => Array.from({ length: times }, () => look))
   let asked = 0

@@ -8,7 +8,7 @@ import { parseTransaction } from 'viem/utils'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
 import type { Asked, Head, RelayView } from './view.js'
 
-/** Whose transaction it is, and what its owner hears of it. */
+/** The owner of a transaction, as far as the queue tells it anything. */
 export type CallOwner = {
   readonly purpose: Purpose
   /** Awaited after signing and before anyone can see the transaction; again for each replacement. */

@@ -10,7 +10,7 @@ export function createTxNonces(deps: {
 }) {
   const { rpc, address } = deps
   let free: number | undefined
-  /** A record that failed may have been written all the same. Then whoever reads it sends its bytes. */
+  /** A record that failed may have been written all the same. Its reader then sends its bytes. */
   let isDoubted = false
   const oneByOne = createSerial()
 

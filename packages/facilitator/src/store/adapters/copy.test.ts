@@ -49,7 +49,7 @@ it('a copy that is accepted serves nobody again: each payment that was not serve
     expect(await ledger.takeGrant(nonce, 0)).toBe('used')
   }
 
-  // What is accepted behind the doubt is granted, and counts as served when it was.
+  // A payment that is accepted behind the doubt is granted, and then counts as served.
   await ledger.accept(claimed.nonce, { ...burnOf(1_000), blockNumber: 1n })
   expect(await ledger.takeGrant(claimed.nonce, 0)).toMatchObject({ accepted: { burn: burnOf(1_000) } })
   await store.change('acceptCopy', 0)

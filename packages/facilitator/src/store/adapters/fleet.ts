@@ -8,7 +8,7 @@ import { decode } from '../stored.js'
 export type Fleet = {
   readonly daemons: readonly {
     readonly name: string
-    /** The one that was asked. */
+    /** The daemon that was asked. */
     readonly here: boolean
     readonly alive: boolean
     /** Since its last sign of life. */

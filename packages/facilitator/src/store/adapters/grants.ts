@@ -102,14 +102,14 @@ export function createGrants(
 
 /**
  * Used grants that the disk did not take yet: nobody is served, and the next grant that is used writes again what it refused.
- * Those that are used in one turn of the event loop are one step: when a block comes, many payers are answered at once.
+ * Grants that are used in one turn of the event loop are one step: when a block comes, many payers are answered at once.
  */
 function createUnrecorded(
   { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
 ) {
   const unrecorded = new Set<ChallengeNonce>()
-  /** Those of them that no step under way records. */
+  /** Unrecorded grants that no step under way records. */
   const unsent = new Set<ChallengeNonce>()
   let next: Promise<void> | undefined
 

@@ -326,7 +326,7 @@ it('a payment that came too late, as its payer was told, is claimed by no reques
   await ledger.issue(challenge)
   await ledger.recordLate(challenge, burnOf(5), 'late')
   expect(await ledger.claim(challenge.nonce, selfTransferOf(challenge, 5))).toBe('forgotten')
-  // What is found before it expires takes nothing from its payer.
+  // A burn that is found before the challenge expires takes nothing from its payer.
   const open = challengeOf(2)
   await ledger.issue(open)
   await ledger.recordLate(open, { ...burnOf(6), value: units(1n) }, 'underpaid')

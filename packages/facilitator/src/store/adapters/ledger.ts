@@ -68,7 +68,7 @@ export function createStoreLedger({
     const giveUp = async () => {
       if (take(true) && !store.closed.aborted) await change('endHold', nonce, untaken(holder ?? ''))
     }
-    // One that cannot be given up runs out.
+    // A hold that cannot be given up runs out.
     if (holder !== undefined) {
       clock
         .sleep(limits.sharedPollMs, store.closed)
@@ -91,7 +91,7 @@ export function createStoreLedger({
     adopt: (nonces, sender) => change('adopt', nonces, sender),
     orphaned: (account) => ask(orphaned(account)),
     interrupted: (account) => ask(interrupted(account)),
-    // Whoever is alone with a ledger burns all of it, also what was claimed for others before it was moved.
+    // A daemon that is alone with its ledger burns every claim, also those of others from before a move.
     recordSigned: (transaction, nonces) =>
       change('recordSigned', transaction, nonces, isShared ? transaction.from : undefined),
     accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, false, undefined)),

@@ -4,7 +4,7 @@ import type { MintSchedule } from '../../payment/finalize/ports.js'
 import { first, key, sql } from '../sql.js'
 import type { Store } from '../store.js'
 
-/** Payments whose delays are drawn in one look. Those beyond have theirs drawn in the next. */
+/** Payments whose delays are drawn in one look. Further payments get theirs in the next look. */
 const drawnAtOnce = 500
 
 export function createMintSchedule(deps: {

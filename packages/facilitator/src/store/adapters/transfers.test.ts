@@ -60,7 +60,7 @@ describe('transfers to issued addresses', () => {
       [4n, undefined],
       [5n, undefined],
     ])
-    // What a batch counted stays counted, also when a reorg was followed again.
+    // A transfer that a batch counted stays counted, also when a reorg was followed again.
     await issued.dropTransfersAfter(0)
     await put(1, 1n)
     expect(await issued.transfersTo(addressOf(1))).toMatchObject([{ beside: 'counted' }])

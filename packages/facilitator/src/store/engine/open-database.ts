@@ -37,7 +37,7 @@ export type OpenDatabase = {
 
 export const databaseOf = (journal: string): string => `${journal}.db`
 
-/** A ledger that nothing outlives. */
+/** A ledger in memory, which ends with the process. */
 export function openInMemory(): OpenDatabase {
   const connection = openSqlite(':memory:')
   const id = newId()
@@ -194,8 +194,8 @@ function beginJournal(path: string, read: ReadJournal, known: Known) {
 }
 
 /**
- * Whether the files are the `live` ledger, or a `copy` that may be older than what happened. Throws when the operator must
- * say that it is gone on with.
+ * Whether the files are the `live` ledger, or a `copy` that may be older than what happened. Throws when only the
+ * operator can decide to go on.
  */
 function originOf(path: string, read: ReadJournal, known: Known, isCopyAccepted: boolean): 'live' | 'copy' {
   if (known.state === 'copy') return 'copy'
@@ -251,7 +251,7 @@ function catchUp(
 }
 
 /**
- * What a start would find, asked without changing anything. Throws as a start does. No daemon may have the files open.
+ * Asks what a start would find, and changes nothing. Throws as a start does. No daemon may have the files open.
  */
 export function peek<T>(path: string, question: Step<T>): { readonly value: T; readonly report: ReadReport } {
   const read = readJournal(path)

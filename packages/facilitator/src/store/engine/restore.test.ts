@@ -159,7 +159,7 @@ describe('a ledger whose journal was taken away', () => {
     rmSync(path)
     await expect(ledger.issue(second)).rejects.toMatchObject({ code: 'ledger_failed' })
     expect(losses).toMatchObject([{ code: 'journal_lost' }])
-    // What a power failure leaves: the daemon never closed its files.
+    // A power failure: the daemon never closed its files.
     const [left, older] = [1, 2].map(() => join(temporaryFolder(), 'left')) as [string, string]
     for (const to of [left, older])
       for (const name of ['.db', '.db-wal']) copyFileSync(`${path}${name}`, `${to}${name}`)

@@ -1,4 +1,4 @@
-/** What survives a power failure, and which file is which. */
+/** Files and names that survive a power failure, and the identity of a file. */
 import { type BigIntStats, closeSync, fsyncSync, openSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'

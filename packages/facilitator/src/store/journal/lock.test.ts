@@ -24,7 +24,7 @@ async function lockElsewhere(path: string) {
   return script
 }
 
-/** What a process says that wants the lock and cannot have it. */
+/** The words of another process that wants the lock. */
 async function triedElsewhere(path: string): Promise<string> {
   const script = runScript(`
     import { lockJournal } from ${builtModule('store/journal/lock')}
@@ -82,7 +82,7 @@ describe('fault 6 two daemons on one journal', () => {
     const first = await lockJournal(path)
     await expect(lockJournal(path)).rejects.toMatchObject({ code: 'ledger_locked' })
     await expect(assertUnlocked(path)).rejects.toMatchObject({ code: 'ledger_locked' })
-    // What this process closed meanwhile has not let go of the lock.
+    // The files that this process closed meanwhile have not let go of the lock.
     expect(await triedElsewhere(path)).toContain('ledger_locked')
     await first.release()
     await assertUnlocked(path)

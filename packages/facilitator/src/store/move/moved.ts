@@ -1,4 +1,4 @@
-/** Where a ledger went. `state` of a ledger that is being moved, or was, tells it. */
+/** The place that a ledger is moved to. Its `state` tells it, during the move and afterwards. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { ledgerOld } from '../ledger-old.js'
 
@@ -27,7 +27,7 @@ export function assertHere(state: string, setting: string): void {
 /** A ledger that is there. */
 export type Found = { readonly id: string; readonly applied: number; readonly state: string }
 
-/** What is left of a move. Throws when it would overwrite a ledger, or give one a second life. */
+/** Which part of a move is still to do. Throws if it would overwrite a ledger or leave two live copies. */
 export function leftOf(source: Found, target: Found | undefined, place: Place): 'all' | 'its end' {
   const { stage, place: begun } = stageOf(source.state) ?? {}
   if (stage === 'moved' || (stage === 'moving' && begun !== place)) assertHere(source.state, 'move')

@@ -26,11 +26,11 @@ export type Client = {
    */
   write<T>(work: (send: Send) => Promise<T>): Promise<T>
   read<T>(work: (send: Send) => Promise<T>): Promise<T>
-  /** Those of the tables that are known here. */
+  /** The migrations that are known here. */
   readonly migrations: readonly Migration[]
   /**
-   * Hears what others tell in a channel, and, after a pause in which nothing could be heard, that there was one. What we tell
-   * ourselves says `own`.
+   * Listens to a channel. A pause in which nothing could be heard is told of like a message. Messages that say `own` are ours,
+   * and not told.
    */
   listen(channel: string, own: string): Promise<Hints>
   close(): Promise<void>

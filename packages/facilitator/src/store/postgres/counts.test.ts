@@ -44,7 +44,7 @@ describe.skipIf(serverUrl === undefined)('rates of daemons on one database', () 
     const { database, daemons } = await openDaemons(2)
     const ofIssue = { rate: 'issue', key: 'a', perMinute: 3 }
     expect(await passed(daemons, 20, (rates) => rates.take(ofIssue, ofCaller('a', 10)))).toBe(3)
-    // What was counted behind a refusal of the other daemon's doing is taken back a moment later.
+    // A count behind a refusal by the other daemon's requests is taken back a moment later.
     await until(async () => (await database.run('SELECT min(count) FROM rate')) === '3')
     expect(await passed(daemons, 20, (rates) => rates.take(ofCaller('a', 10)))).toBe(7)
   })

@@ -1,6 +1,6 @@
 /**
- * Requests a minute, counted for all daemons in one table. What arrives while a statement is under way travels with the next
- * one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
+ * Requests a minute, counted for all daemons in one table. Requests that arrive while a statement is under way travel with
+ * the next one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
  */
 import { createAskers } from '../adapters/ledger.js'
 import { type Query, serverNow, sql } from '../sql.js'
@@ -28,7 +28,7 @@ const restMs = 1_000
 /** Keys of one statement. */
 const keysMax = 500
 
-/** Those who wait for their count, by the hash of their key. */
+/** Callers that wait for their count, by the hash of their key. */
 type Waiting = Map<string, ((counted: Counted | undefined) => void)[]>
 
 /** `secret` hides who is counted: addresses of callers are not written to the disk. */

@@ -27,7 +27,7 @@ export function createLeases({
   /** Repeats something. Returns a function that stops it. */
   readonly every?: (ms: number, act: () => void) => () => void
 }): SharedLeases {
-  /** What was taken and is neither lost nor given back. Nothing else is renewed: it runs out by itself. */
+  /** Leases that were taken and are neither lost nor given back. Only these are renewed; others run out. */
   const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
   let figures: (() => DaemonFigures) | undefined
 

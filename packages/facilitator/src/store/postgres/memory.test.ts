@@ -1,4 +1,4 @@
-/** What a daemon remembers of a ledger that others write as well, and that it decides on nothing which is old. */
+/** The memory of a daemon for a ledger that others write as well: it decides nothing by old rows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'

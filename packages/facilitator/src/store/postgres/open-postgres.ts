@@ -132,8 +132,8 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
   let isOld = false
 
   /**
-   * A server that lost the event may have given its number to another one since. One that was forgotten has no print. Behind a
-   * copy that was accepted since, the event has been doubted already, and what happened after that is not in doubt.
+   * After data loss the server may reuse an event's number, so the event's hash is compared, too. A forgotten event has none.
+   * Behind a copy that was accepted since, the event has been doubted already, and what happened after that is not in doubt.
    */
   const lacks = (told: Known, ledger: Row): boolean => {
     const { applied, known_print: print } = ledger

@@ -1,6 +1,6 @@
 /**
  * Ready addresses of all daemons. Each takes some at a time and holds them, by the server's clock, so that no two hand out the
- * same one. Those of a daemon that died are taken by others. An address leaves the table when its challenge is issued.
+ * same one. Others take the addresses of a dead daemon. An address leaves the table when its challenge is issued.
  */
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import type { ReadyAddress } from '../../payment/ports.js'

@@ -1,4 +1,4 @@
-/** The store on a server that dies, restarts and changes hands. What is told is there afterwards, once. */
+/** The store on a server that dies, restarts and changes hands. Every told event is there afterwards, once. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'

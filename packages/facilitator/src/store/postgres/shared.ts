@@ -1,4 +1,4 @@
-/** What daemons share beside the ledger, on their PostgreSQL server. */
+/** Tables that daemons share beside the ledger, on their PostgreSQL server. */
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import { limits } from '../../config/limits.js'

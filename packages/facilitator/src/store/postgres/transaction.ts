@@ -21,7 +21,7 @@ const plain = (text: string): Query => ({ text, values: [] })
 
 const begin = plain('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE')
 
-/** Whatever `work` sends is one transaction: all of it happens, or nothing. `opening` travels with its beginning. */
+/** Sends the queries of `work` as one transaction: all of them happen, or none. `opening` travels with its beginning. */
 export const inTransaction = <T>(
   client: Pick<Client, 'write'>,
   opening: readonly Query[],
@@ -47,8 +47,8 @@ const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 
 /**
  * The terms of all leases, the time of doubt, and what tells the event that is `known` here, and the newest one, from any
- * other. They are read behind the lock, by their own statement: one that waited for the lock would see them as they were
- * before.
+ * other. They are read behind the lock, by their own statement: a statement that waited for the lock would see their
+ * earlier values.
  */
 const leased = (known: number) => sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,

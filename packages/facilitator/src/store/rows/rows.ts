@@ -34,14 +34,14 @@ export type Rows = {
   openAt(second: UnixSeconds): OpenCounts
   /** The time of doubt, if the ledger went on with an older copy. */
   doubt(): Step<Doubt | undefined>
-  /** Whether nothing of these has to be read. */
+  /** True when the rows of all these keys are remembered. */
   has(keys: Keys): boolean
-  /** Remembers what stands in rows that were read before. */
+  /** Remembers rows that were read before. */
   preload(read: ReadRows): void
   forgetAll(): void
 }
 
-/** What is read together: payments with their leaves, and the open claims of payers. */
+/** The keys of rows that are read together: payments with their leaves, and open claims of payers. */
 export type Keys = { readonly nonces: readonly ChallengeNonce[]; readonly payers: readonly Address[] }
 
 /** Every row of these keys, and what the whole ledger has. */

@@ -12,8 +12,8 @@ import type { StepContext } from './step-context.js'
 export type Grantable = Accepted | 'used' | 'not_accepted' | 'ticket_needed'
 
 /**
- * Everything in a permit payload stands in the calldata of its burn. So what was claimed with the ticket of its offer is
- * granted only to a request with the ticket.
+ * Everything in a permit payload stands in the calldata of its burn. So a payment that was claimed with the ticket of
+ * its offer is granted only to a request with the ticket.
  */
 export function grantableIn(payment: Payment | undefined, ticketed: boolean): Grantable {
   if (payment?.granted) return 'used'

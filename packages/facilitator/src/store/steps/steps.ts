@@ -164,7 +164,7 @@ function* recordSigned(
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 
-/** Takes over claims for which nothing was signed, and whose sender is gone. One that is only late must not go on with them. */
+/** Takes over unsigned claims. Raises the old sender's term, so that a sender that was merely slow cannot continue. */
 function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender: Address): Step<void> {
   const living = yield* livingSenders(context.sharedNow)
   for (const nonce of nonces) {
@@ -192,7 +192,7 @@ function* accept(
     return 'not_claimed'
   }
   yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
-  // One that was accepted before may be held elsewhere.
+  // A payment that was accepted before may be held elsewhere.
   if (!isAwaited || payment.granted || payment.demoted) return 'accepted'
   if (holder !== undefined) yield* beginHold(context, nonce, holder)
   return { accepted: { burn, at: context.now }, ticketed: payment.claim.ticketed }
