@@ -75,6 +75,23 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
         expect(await ledger.issue(third)).toBe('issued')
       }))
 
+    it('issues none during a pause, also when the cap is reached', () =>
+      on(
+        async ({ ledger }) => {
+          await ledger.issue(first)
+          await ledger.setPause({ words: 'back at noon' })
+          expect(await ledger.pause()).toEqual({ words: 'back at noon' })
+          expect(await ledger.issue(second)).toEqual({ words: 'back at noon' })
+          await ledger.setPause(undefined)
+          expect(await ledger.issue(second)).toBe('issued')
+          await ledger.setPause({})
+        },
+        async (ledger) => {
+          expect(await ledger.pause()).toEqual({})
+          expect(await ledger.issue(challengeOf(3))).toEqual({})
+        },
+      ))
+
     it('finds a challenge until its retention ends, and then refuses to have it claimed', () =>
       on(async ({ ledger, advance }) => {
         await ledger.issue(first)

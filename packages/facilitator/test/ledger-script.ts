@@ -74,9 +74,10 @@ function foundSteps(n: number, transfers: number): readonly ScriptStep[] {
 const operatorSteps: readonly ScriptStep[] = [
   { name: 'bindAccount', args: ['relayer', { address: addressOf(0x30), txNonce: 0 }] },
   { name: 'bindAccount', args: ['minter', { address: minter, txNonce: 0 }] },
-  { name: 'changeSetting', args: ['pause', { words: 'back at noon' }] },
+  // Not the pause, during which nothing would be issued.
+  { name: 'changeSetting', args: ['switch', { words: 'back at noon' }] },
   { name: 'recordSigned', args: [signed(8, 1), [], undefined] },
-  { name: 'changeSetting', args: ['pause', null] },
+  { name: 'changeSetting', args: ['switch', null] },
   // At a higher price.
   { name: 'recordSigned', args: [signed(9, 1), [], undefined] },
 ]

@@ -88,12 +88,18 @@ export type SureOf = {
   readonly sender?: Address | undefined
 }
 
+/** A pause of issuance, with the operator's words to callers, if there are any. */
+export type Pause = { readonly words?: string | undefined }
+
 export type Ledger = {
   /**
-   * Counts and inserts in one step: never more than the cap are open at once, and no caller has more than its
-   * share of them. `limit` means that nothing was written.
+   * Counts and inserts in one step: never more than the cap are open at once, no caller has more than its share of them, and
+   * none is issued during a pause. Nothing was written unless the answer is `issued`.
    */
-  issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit'>
+  issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit' | Pause>
+  /** The operator's pause of issuance, if there is one. It outlives restarts, and holds for all daemons of the ledger. */
+  pause(): Promise<Pause | undefined>
+  setPause(pause: Pause | undefined): Promise<void>
   /** Takes the same time for minted and unminted payments: callers must not learn of the mint. */
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /** The payment that a payload names, and what is known of its payer, in one round trip. */

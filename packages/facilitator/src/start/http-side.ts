@@ -62,9 +62,9 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     connections,
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
   })
-  const issuance = createIssuance({ report: log, memory: deps.storage.pause })
+  const issuance = createIssuance({ report: log, ledger: deps.storage.ledger })
   const loadShedder = createLoadShedder(limits.lines, deps.clock)
-  wirePayments(app, deps, { issuance, admission, loadShedder })
+  wirePayments(app, deps, { admission, loadShedder })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, guard: admin, refused })
   tellFigures(deps, refused)
@@ -92,18 +92,14 @@ function admissionOf({ config, clock, storage, telemetry: { log } }: HttpSideDep
 function wirePayments(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  {
-    issuance,
-    admission,
-    loadShedder,
-  }: { readonly issuance: Issuance; readonly admission: Admission; readonly loadShedder: LoadShedder },
+  { admission, loadShedder }: { readonly admission: Admission; readonly loadShedder: LoadShedder },
 ): void {
   const { profile, flow } = deps
   const { log } = deps.telemetry
   registerRoutes(app, paymentRoutes, {
     chainId: deps.chainSide.deployment.chainId,
     profile,
-    issueChallenge: issuance.gate(flow.issueChallenge),
+    issueChallenge: flow.issueChallenge,
     verify: flow.verify,
     settle: flow.settle,
     status: flow.status,

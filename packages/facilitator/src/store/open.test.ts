@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/folder.js'
 import { openTestLedger, testBinding } from '../../test/open-ledger.js'
 import { stepSettings } from '../../test/store.js'
 import { openInMemory } from './engine/open-database.js'
-import { createRows } from './rows/rows.js'
+import { createRows, pauseSetting } from './rows/rows.js'
 import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { readBinding } from './steps/operator-steps.js'
@@ -56,22 +56,6 @@ describe('a ledger that is opened', () => {
     await close()
   })
 
-  it('remembers a pause of issuance', async () => {
-    const journal = join(temporaryFolder(), 'journal')
-    const first = await openTestLedger({ journal })
-    expect(await first.pause.now()).toBeUndefined()
-    await first.pause.set({ words: 'back at noon' })
-    await first.close()
-    const second = await openTestLedger({ journal })
-    expect(await second.pause.now()).toEqual({ words: 'back at noon' })
-    expect(await second.pause.recent()).toEqual({ words: 'back at noon' })
-    await second.pause.set(undefined)
-    await second.close()
-    const third = await openTestLedger({ journal })
-    expect(await third.pause.recent()).toBeUndefined()
-    await third.close()
-  })
-
   it('keeps the shares of callers in open challenges', async () => {
     const shares = {
       capacity: 10,
@@ -80,7 +64,7 @@ describe('a ledger that is opened', () => {
       promisedTo: () => 1,
     }
     const { ledger, close } = await openTestLedger({ openMax: 10, openShares: shares })
-    const outcomes: string[] = []
+    const outcomes: unknown[] = []
     for (let n = 1; n <= 8; n++) outcomes.push(await ledger.issue(challengeOf(n), 'stranger'))
     expect(outcomes).toContain('limit')
     for (let n = 11; n <= 15; n++) expect(await ledger.issue(challengeOf(n), 'seller')).toBe('issued')
@@ -90,11 +74,14 @@ describe('a ledger that is opened', () => {
     const { connection, close } = openInMemory()
     const reservedPercent = new Map(['5e', 'ba'].map((seller) => [seller.repeat(16), 10]))
     const shares = { capacity: 10, reservedPercent, promised: new Map(), promisedToOthers: 1 }
+    const rows = createRows()
+    const ledger = { fees: 0n, settings: new Map([[pauseSetting, null]]) }
+    rows.preload({ nonces: [], payers: [], payments: [], claims: [], ledger })
     const context = {
       now: seconds(0),
       sharedNow: sql`0`,
       settings: { ...stepSettings, shares },
-      rows: createRows(),
+      rows,
       *record() {},
     }
     /** How SQLite answers the first query of a step. */

@@ -4,14 +4,12 @@ import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { AddressStore } from '../addresses/stock.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import type { Books } from '../payment/books.js'
-import type { PauseMemory } from '../payment/issue/issuance.js'
 import type { ShareTerms } from '../payment/issue/shares.js'
 import { systemRandom } from '../system.js'
 import { createFleet, type Fleet } from './adapters/fleet.js'
 import { createIssuedStore } from './adapters/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './adapters/ledger.js'
 import { createStoreBooks } from './adapters/operator-questions.js'
-import { createPauseMemory } from './adapters/pause.js'
 import type { KeepSigned } from './apply.js'
 import type { EngineFigures } from './engine/engine.js'
 import type { AccountName, Binding, KnownAccount } from './events.js'
@@ -33,7 +31,6 @@ export type OpenLedger = {
   readonly ledger: StoreLedger & { readonly books: Books }
   readonly issued: IssuedStore
   readonly ready: AddressStore
-  readonly pause: PauseMemory
   /** The ledger for work under leases. */
   under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued' | 'bindAccount'>
   /** Absent for a ledger that no other daemon can reach. */
@@ -141,10 +138,6 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       add: (address) => store.change('addReady', address),
       drop: (nonces) => store.change('dropReady', nonces),
     },
-    pause: createPauseMemory({
-      store,
-      freshMs: deps.database ? pauseFreshMs : Number.POSITIVE_INFINITY,
-    }),
     ...(shared && { shared }),
     fleet: createFleet(store),
     isCopy: store.isCopy,
@@ -157,9 +150,6 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     },
   }
 }
-
-/** How long after a pause at one daemon another one may issue. */
-const pauseFreshMs = 250
 
 /** Nothing more is written once another daemon has taken the lock. */
 const heldBy = (lock: JournalLock, store: Store): Store => ({

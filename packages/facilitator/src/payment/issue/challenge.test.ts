@@ -82,6 +82,20 @@ describe('issueChallenge', () => {
     expect((await ledger.books.figures()).open).toBe(0)
   })
 
+  it('during a pause it says so in the words of the operator, and spends no address, though none may be ready', async () => {
+    for (const ready of [1, 0]) {
+      const { issue, ledger, taken, givenBack } = setup({ ready })
+      await ledger.setPause({ words: 'back at noon' })
+      expect(await issue(units(1n))).toMatchObject({
+        reason: 'issuance_paused',
+        message: 'paused by the operator: back at noon',
+      })
+      expect(givenBack).toHaveLength(taken())
+      await ledger.setPause({})
+      expect(await issue(units(1n))).toMatchObject({ reason: 'issuance_paused' })
+    }
+  })
+
   it('gives the address back when the caller hung up meanwhile, and opens nothing', async () => {
     const { issue, ledger, givenBack } = setup({ hangsUp: true })
     expect((await issue(units(1n))).ok).toBe(false)

@@ -12,7 +12,7 @@ import {
   type UnixSeconds,
   unixSeconds,
 } from '@svc-zerc20/protocol'
-import type { Ledger } from '../ledger-port.js'
+import type { Ledger, Pause } from '../ledger-port.js'
 import type { AddressSource, Asker, Chain, Deployment, Tickets } from '../ports.js'
 import type { Challenge } from '../records.js'
 import type { Report } from '../report.js'
@@ -76,7 +76,10 @@ export function createIssueChallenge(deps: {
   /** Throws `SvcError('nonce_reused')` when another daemon has issued this address. */
   async function issueOne(price: Quote, asker: Asker): Promise<Result<FacilitatorApi.ChallengeOffer>> {
     const address = await addresses.take(deps.addressWaitMs, asker)
-    if (!address) return reject('address_pool_empty')
+    if (!address) {
+      const paused = await ledger.pause()
+      return paused ? refusedBy(paused) : reject('address_pool_empty')
+    }
     if (asker.gone.aborted) {
       addresses.giveBack(address, asker)
       return reject('address_pool_empty')
@@ -99,15 +102,19 @@ export function createIssueChallenge(deps: {
       ...(isRelayed && { deadline: expiresAt }),
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
-    if ((await ledger.issue(challenge, asker.key)) === 'limit') {
-      // At the cap a flood would otherwise use up the proof of work.
+    const outcome = await ledger.issue(challenge, asker.key)
+    if (outcome !== 'issued') {
+      // A flood of refused callers would otherwise use up the proof of work.
       addresses.giveBack(address, asker)
-      return reject('challenge_limit')
+      return outcome === 'limit' ? reject('challenge_limit') : refusedBy(outcome)
     }
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })
     return accept({ ...toOffer(challenge, constants, deps.keccak), ticket: deps.tickets.of(challenge.nonce) })
   }
 }
+
+const refusedBy = ({ words }: Pause) =>
+  reject('issuance_paused', words === undefined ? undefined : `paused by the operator: ${words}`)
 
 const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 

@@ -3,10 +3,11 @@ import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import type { Hold, Ledger } from '../../payment/ledger-port.js'
+import type { Hold, Ledger, Pause } from '../../payment/ledger-port.js'
 import type { Accepted, Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { StepResult } from '../group.js'
+import { pauseSetting, readSetting } from '../rows/rows.js'
 import { serverNow, sql } from '../sql.js'
 import { type Held, untaken } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
@@ -56,7 +57,7 @@ export function createStoreLedger({
   const retained = (payment: Payment | undefined) =>
     payment && !isForgotten(payment, context()) ? payment : undefined
 
-  /** A hold that nobody takes at once is given up: its caller went away. Alone it keeps nobody off, and just ends. */
+  /** A hold that nobody takes at once is given up: its caller went away. In a ledger of one daemon it keeps nobody off. */
   function handOut(nonce: ChallengeNonce, { accepted, ticketed: isNeeded }: Held): Hold {
     let left: Accepted | undefined = accepted
     const take = (ticketed: boolean) => {
@@ -80,6 +81,7 @@ export function createStoreLedger({
 
   return {
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
+    ...pauseOn(store),
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),
     ofPayer: (payer) => ask(ofPayer(payer, nowMs())),
@@ -139,6 +141,11 @@ export function createStoreLedger({
     swept: () => ask(swept()),
   }
 }
+
+const pauseOn = ({ ask, change }: Store): Pick<Ledger, 'pause' | 'setPause'> => ({
+  pause: async () => (await ask(readSetting<Pause | null>(pauseSetting))) ?? undefined,
+  setPause: (pause) => change('changeSetting', pauseSetting, pause ?? null),
+})
 
 const outcomeOf = (accepted: StepResult<'accept'>) => (typeof accepted === 'object' ? 'accepted' : accepted)
 

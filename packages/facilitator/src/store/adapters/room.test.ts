@@ -99,7 +99,7 @@ describe('room for one more challenge', () => {
       (seed): Known => ({ asker: undefined, challenge: challengeOf(seed), isClaimed: false }),
     )
     const issue = ({ challenge }: Known) => store.change('issue', challenge, undefined)
-    const outcomes: string[] = []
+    const outcomes: unknown[] = []
     for (const each of known.slice(0, 2)) {
       outcomes.push(await issue(each))
       await changeClaim(ledger, 'claim', each)

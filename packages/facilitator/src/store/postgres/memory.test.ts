@@ -64,6 +64,16 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     await close()
   })
 
+  it('do not hide a pause of issuance at another daemon, nor its end', async () => {
+    const { first, second, close } = await openTwo()
+    await second.ledger.setPause({ words: 'back at noon' })
+    expect(await first.ledger.issue(challengeOf(2))).toEqual({ words: 'back at noon' })
+    await first.ledger.setPause(undefined)
+    expect(await second.ledger.issue(challengeOf(2))).toBe('issued')
+    expect(await second.ledger.issue(challengeOf(3))).toBe('issued')
+    await close()
+  })
+
   it('are read again when another daemon forgot a challenge, which no event tells', async () => {
     const { first, second, close } = await openTwo()
     // The newest event stays.

@@ -4,9 +4,10 @@
  */
 import {
   createRows,
-  type Doubt,
+  doubtSetting,
   isUnderWay,
   type Keys,
+  pauseSetting,
   type ReadRows,
   type Rows,
   settingIn,
@@ -86,12 +87,20 @@ export const readingRows = ({ nonces, payers }: Keys): readonly Query[] => {
 
 const rowsRead = (
   keys: Keys,
-  { fees, doubt }: Row,
+  { fees, doubt, pause }: Row,
   [payments = [], leaves = [], claims = []]: readonly (readonly Row[])[],
 ): ReadRows => ({
   ...keys,
   payments,
   leaves,
   claims,
-  ledger: { fees: BigInt(fees), doubt: doubt === null ? undefined : settingIn<Doubt>({ record: doubt }) },
+  ledger: {
+    fees: BigInt(fees),
+    settings: new Map(
+      Object.entries({ [doubtSetting]: doubt, [pauseSetting]: pause }).map(([name, record]) => [
+        name,
+        record === null ? undefined : settingIn({ record }),
+      ]),
+    ),
+  },
 })

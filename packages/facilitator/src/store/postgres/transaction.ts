@@ -4,7 +4,7 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { Fence } from '../lease.js'
 import { assertMayWrite, versionBehind } from '../migrate.js'
 import { assertHere } from '../move/moved.js'
-import { doubtSetting } from '../rows/rows.js'
+import { doubtSetting, pauseSetting } from '../rows/rows.js'
 import { allOf, type Query, type Row, type Step, sql } from '../sql.js'
 import { type Client, runStep, type Send } from './client.js'
 import type { LedgerPlace } from './memory.js'
@@ -46,13 +46,14 @@ const locked = sql`SELECT applied, forgotten, fees, writers_from, state FROM led
 const isReadOnly = sql`current_setting('default_transaction_read_only') = 'on'`
 
 /**
- * The terms of all leases, the time of doubt, and what tells the event that is `known` here, and the newest one, from any
- * other. They are read behind the lock, by their own statement: a statement that waited for the lock would see their
- * earlier values.
+ * The terms of all leases, the time of doubt, the pause of issuance, and the prints of the event that is `known` here and of
+ * the newest one. They are read behind the lock, by their own statement: a statement that waited for the lock would see
+ * their earlier values.
  */
 const leased = (known: number) => sql`
   SELECT (SELECT CAST(coalesce(json_object_agg(name, term), '{}') AS TEXT) FROM lease) AS terms,
     (SELECT record FROM setting WHERE name = ${doubtSetting}) AS doubt,
+    (SELECT record FROM setting WHERE name = ${pauseSetting}) AS pause,
     ${fingerprint.atSeq(sql`CAST(${known} AS BIGINT)`)} AS known_print,
     ${fingerprint.atSeq(sql`(SELECT applied FROM ledger)`)} AS newest_print,
     ${isReadOnly} AS is_read_only`

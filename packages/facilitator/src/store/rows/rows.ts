@@ -32,8 +32,7 @@ export type Rows = {
   addFee(amount: bigint): Step<void>
   /** The numbers of challenges that are open at this second, as far as they were counted for it. */
   openAt(second: UnixSeconds): OpenCounts
-  /** The time of doubt, if the ledger went on with an older copy. */
-  doubt(): Step<Doubt | undefined>
+  setting<T>(name: string): Step<T | undefined>
   /** True when the rows of all these keys are remembered. */
   has(keys: Keys): boolean
   /** Remembers rows that were read before. */
@@ -52,12 +51,15 @@ export type ReadRows = Keys & {
   readonly leaves?: readonly Row[]
   /** `claim_payer` and `record`. */
   readonly claims: readonly Row[]
-  readonly ledger?: { readonly fees: bigint; readonly doubt: Doubt | undefined }
+  readonly ledger?: { readonly fees: bigint; readonly settings: ReadonlyMap<string, unknown> }
 }
 
 /** The time of doubt: payments up to this number, and burns up to this block. The copy had events up to this number. */
 export type Doubt = { readonly payment: number; readonly block: number; readonly event: number }
+/** The name of a `Doubt`. Absent unless the ledger went on with an older copy. */
 export const doubtSetting = 'doubt'
+/** The name of a `Pause` of issuance. Null when it was ended. */
+export const pauseSetting = 'pause'
 
 const rowsMax = 5_000
 
@@ -68,7 +70,7 @@ export function createRows(): Rows {
   let leaves = createBoundedMap<ChallengeNonce, LeafRows>(rowsMax)
   let claims = createBoundedMap<Address, Claims>(rowsMax)
   let fees: bigint | undefined
-  let doubt: Doubt | 'none' | undefined
+  let settings = new Map<string, unknown>()
   const open = createOpenCounts()
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
 
@@ -125,9 +127,9 @@ export function createRows(): Rows {
       yield sql`UPDATE ledger SET fees = ${unitsColumn(fees)}`
     },
     openAt: open.at,
-    *doubt() {
-      doubt ??= (yield* readSetting<Doubt>(doubtSetting)) ?? 'none'
-      return doubt === 'none' ? undefined : doubt
+    *setting<T>(name: string) {
+      if (!settings.has(name)) settings.set(name, yield* readSetting(name))
+      return settings.get(name) as T | undefined
     },
     has: ({ nonces, payers }) =>
       nonces.every((nonce) => payments.get(nonce) && leaves.get(nonce)) &&
@@ -147,12 +149,12 @@ export function createRows(): Rows {
       }
       if (read.ledger) {
         fees = read.ledger.fees
-        doubt = read.ledger.doubt ?? 'none'
+        settings = new Map(read.ledger.settings)
       }
     },
     forgetAll() {
       fees = undefined
-      doubt = undefined
+      settings = new Map()
       open.forget()
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)

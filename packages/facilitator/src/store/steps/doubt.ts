@@ -19,13 +19,13 @@ export function* isDoubtful(
   { blockNumber }: Burn,
 ): Step<boolean> {
   if (payment.granted) return false
-  const doubt = yield* rows.doubt()
+  const doubt = yield* rows.setting<Doubt>(doubtSetting)
   return doubt !== undefined && id <= doubt.payment && blockNumber <= BigInt(doubt.block)
 }
 
 /** Whether nobody was handed the address behind the copy: all that were ready then have left the stock. */
 export function* isUnseen({ rows }: Pick<StepContext, 'rows'>, nonce: ChallengeNonce): Step<boolean> {
-  if ((yield* rows.doubt()) === undefined) return true
+  if ((yield* rows.setting<Doubt>(doubtSetting)) === undefined) return true
   return (yield* first(sql`SELECT id FROM ready WHERE nonce = ${key(nonce)}`)) !== undefined
 }
 

@@ -48,6 +48,8 @@ export function* doubtAccounts(context: StepContext): Step<void> {
 
 function* changeSetting(context: StepContext, name: string, setting: unknown): Step<void> {
   yield* context.record({ event: 'setting_changed', name, setting })
+  // Settings are remembered with the rows.
+  context.rows.forgetAll()
 }
 
 /** Nothing for a payment that is unknown, disclosed, or of another payer. */

@@ -4,7 +4,7 @@
  */
 import { type Address, type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
 import { rankOf } from '../../payment/issue/shares.js'
-import type { Ledger, SureOf } from '../../payment/ledger-port.js'
+import type { Ledger, Pause, SureOf } from '../../payment/ledger-port.js'
 import {
   type Burn,
   type Challenge,
@@ -22,6 +22,7 @@ import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import type { OpenCounts } from '../rows/open-counts.js'
 import { nonceReused } from '../rows/payment-rows.js'
+import { pauseSetting } from '../rows/rows.js'
 import { isCarried, isFurtherVersion } from '../rows/transaction-rows.js'
 import { first, list, type Step, sql } from '../sql.js'
 import { isDoubtful, isUnseen } from './doubt.js'
@@ -80,6 +81,8 @@ function* issue(
   challenge: Challenge,
   asker: string | undefined,
 ): Step<Outcome<'issue'>> {
+  const pause = yield* context.rows.setting<Pause>(pauseSetting)
+  if (pause) return pause
   if (!(yield* hasRoom(context, asker))) return 'limit'
   // A daemon may hold addresses that it took before the copy was accepted.
   if (!(yield* isUnseen(context, challenge.nonce))) throw nonceReused()
