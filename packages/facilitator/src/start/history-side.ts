@@ -11,6 +11,7 @@ import { historyRoutes } from '../http/history/api.js'
 import { historyGuard } from '../http/history/authenticate.js'
 import { registerRoutes } from '../http/route.js'
 import type { PathGuard } from '../http/server.js'
+import { createUsedNonces } from '../store/adapters/logins.js'
 import type { Parts } from './parts.js'
 
 export type HistorySide = (admission: Admission) => {
@@ -37,10 +38,11 @@ export async function createHistorySide(parts: Parts): Promise<HistorySide | und
         rpc: parts.chainSide.rpc,
         clock,
         random,
-        shared: parts.storage.shared && {
-          key: createHmac('sha256', settings.identitySecret.reveal()).update('svc-zerc20/login/v1').digest(),
-          used: parts.storage.shared.usedNonces,
-        },
+        // A ledger of this daemon alone may lose used nonces in a power failure. Its key ends with the process.
+        key: parts.storage.shared
+          ? createHmac('sha256', settings.identitySecret.reveal()).update('svc-zerc20/login/v1').digest()
+          : random.bytes(32),
+        used: createUsedNonces(parts.storage.store),
       })
     : undefined
   const statements =

@@ -10,6 +10,7 @@ import type { Keys, Rows } from './rows/rows.js'
 import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { holdSteps } from './steps/hold-steps.js'
+import { loginSteps } from './steps/login-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
 import { payerSteps } from './steps/payer-steps.js'
 import { proofSteps } from './steps/proof-steps.js'
@@ -27,6 +28,7 @@ export const steps: typeof ledgerSteps &
   typeof payerSteps &
   typeof scheduleSteps &
   typeof holdSteps &
+  typeof loginSteps &
   typeof proofSteps &
   typeof doubtSteps = {
   ...ledgerSteps,
@@ -36,6 +38,7 @@ export const steps: typeof ledgerSteps &
   ...payerSteps,
   ...scheduleSteps,
   ...holdSteps,
+  ...loginSteps,
   ...proofSteps,
   ...doubtSteps,
 }

@@ -128,7 +128,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   }
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
   const { holder = '' } = store.leases
-  const shared = deps.database && openShared({ database: deps.database, callerSecret, clock, holder })
+  const shared = deps.database && openShared({ database: deps.database, callerSecret, holder })
   return {
     id: store.id,
     ...portsOn(store),

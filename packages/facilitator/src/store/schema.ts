@@ -124,6 +124,8 @@ CREATE TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms 
 -- How far a file of the history was written. The file tells it too, but would have to be read. Each daemon writes its own.
 CREATE TABLE history_file (file TEXT PRIMARY KEY, record JSN NOT NULL);
 CREATE TABLE setting (name TEXT PRIMARY KEY, record JSN NOT NULL);
+-- Nonces of login messages that were used.
+CREATE TABLE login (nonce TEXT PRIMARY KEY, address KEY NOT NULL, expires_at INT NOT NULL);
 `
 
 /** Tables for daemons that share one PostgreSQL server. */
@@ -143,8 +145,6 @@ CREATE UNLOGGED TABLE rate (who KEY PRIMARY KEY, started_ms INT NOT NULL, count 
 ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0,
   -- Miners elsewhere write here.
   ADD CHECK (length(record) < 2000 AND length(nonce) = 32);
--- Nonces of login messages that were used.
-CREATE TABLE login (nonce TEXT PRIMARY KEY, address KEY NOT NULL, expires_at INT NOT NULL);
 `
 
 const sqliteTypes = {

@@ -7,7 +7,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { hardhat } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compile, contractNamed } from '../../../../../contracts/compiler.mjs'
+import { createMemoryStore } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
+import { createUsedNonces } from '../../store/adapters/logins.js'
 import { systemRandom } from '../../system.js'
 import { createTokens } from './tokens.js'
 import { createWalletLogin } from './wallet-login.js'
@@ -62,7 +64,15 @@ function createLogin() {
   const settings = { identitySecret: new Secret('x'.repeat(32)), participants }
   const both = { url, clock: systemClock, random: systemRandom }
   const tokens = createTokens({ settings, ...both })
-  const login = createWalletLogin({ participants, chainId: chain.chainId, tokens, rpc, ...both })
+  const login = createWalletLogin({
+    participants,
+    chainId: chain.chainId,
+    tokens,
+    rpc,
+    key: systemRandom.bytes(32),
+    used: createUsedNonces(createMemoryStore(systemClock).store),
+    ...both,
+  })
   return { tokens, login }
 }
 

@@ -1,27 +1,12 @@
-import type { UnixSeconds } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../test/seeded-random.js'
-import { describeUsedNonces } from '../../../test/used-nonces-behaviour.js'
-import { createLoginNonces, createUsedNonces } from './login-nonces.js'
+import { createLoginNonces } from './login-nonces.js'
 
 const write = (nonce: string) => `a message with ${nonce}`
 
-function world() {
-  const time = { now: 1_000 }
-  const nowSeconds = () => time.now as UnixSeconds
-  const nonces = createLoginNonces({ key: new Uint8Array(32).fill(1), random: seededRandom(1) })
-  const used = createUsedNonces({ nowSeconds, usedMax: 3 })
-  return { nonces, used, time }
-}
-
-describeUsedNonces('in memory', () => {
-  const { used, time } = world()
-  return { stores: [used], time }
-})
-
 describe('a nonce', () => {
   it('belongs to its message and to its key', () => {
-    const { nonces } = world()
+    const nonces = createLoginNonces({ key: new Uint8Array(32).fill(1), random: seededRandom(1) })
     const nonce = nonces.issue(write)
     expect(nonces.isOurs(nonce, write)).toBe(true)
     expect(nonces.isOurs(nonce, (text) => `another message with ${text}`)).toBe(false)

@@ -3,8 +3,6 @@
  * message. Only nonces that were used are remembered, until they expire.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Address, UnixSeconds } from '@svc-zerc20/protocol'
-import type { UsedNonces } from '../../store/postgres/used-nonces.js'
 
 /** The message with something in the place of the nonce. */
 type MessageWriter = (nonce: string) => string
@@ -34,39 +32,5 @@ export function createLoginNonces(deps: {
       const [random, mac] = [nonce.slice(0, randomCharacters), nonce.slice(randomCharacters)]
       return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(random, write)))
     },
-  }
-}
-
-/** Used nonces in memory: for one daemon, whose key ends with it. */
-export function createUsedNonces(deps: {
-  readonly nowSeconds: () => UnixSeconds
-  /**
-   * Used nonces of one address that are remembered. When these are all fresh, the address gets in no more, because a replay
-   * could not be told. Each address has its own, so that one participant cannot lock out the other.
-   */
-  readonly usedMax: number
-}): UsedNonces {
-  const used = new Map<string, { readonly expiresAt: UnixSeconds; readonly address: Address }>()
-
-  function forgetExpired(): void {
-    const now = deps.nowSeconds()
-    for (const [nonce, { expiresAt }] of used) if (expiresAt <= now) used.delete(nonce)
-  }
-
-  function isFull(address: Address): boolean {
-    let count = 0
-    for (const login of used.values()) if (login.address === address) count += 1
-    return count >= deps.usedMax
-  }
-
-  return {
-    async take(nonce, expiresAt, address) {
-      if (used.has(nonce)) return 'used'
-      if (used.size >= deps.usedMax) forgetExpired()
-      if (isFull(address)) return 'full'
-      used.set(nonce, { expiresAt, address })
-      return 'taken'
-    },
-    giveBack: async (nonce) => void used.delete(nonce),
   }
 }

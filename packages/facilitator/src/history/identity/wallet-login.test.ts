@@ -7,7 +7,9 @@ import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { until } from '../../../../../test/support/until.js'
 import { scriptedRpc } from '../../../test/scripted-rpc.js'
 import { seededRandom } from '../../../test/seeded-random.js'
+import { createMemoryStore } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
+import { createUsedNonces } from '../../store/adapters/logins.js'
 import { createWalletLogin } from './wallet-login.js'
 
 const accounts = {
@@ -30,6 +32,7 @@ function world(options: { url?: string; chainId?: number; seed?: number; batch?:
   const { url = 'https://pay.example:8443', chainId = 31_337, seed = 1 } = options
   const clock = stoppedClock()
   const node = scriptedRpc({ eth_call: () => '0x' })
+  const random = seededRandom(seed)
   const login = createWalletLogin({
     participants,
     url,
@@ -37,7 +40,9 @@ function world(options: { url?: string; chainId?: number; seed?: number; batch?:
     tokens: { issue: async (role) => ({ token: `token of the ${role}`, role, expiresAt: 1 as never }) },
     rpc: { batch: options.batch ?? node.batch },
     clock,
-    random: seededRandom(seed),
+    random,
+    key: random.bytes(32),
+    used: createUsedNonces(createMemoryStore(clock).store),
   })
   const messageFor = (who: Who) => login.challenge(addressOf(who)).message
   const sign = (who: Who, message: string) => accounts[who].signMessage({ message })

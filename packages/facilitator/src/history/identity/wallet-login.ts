@@ -15,10 +15,10 @@ import { hashMessage, hexToBytes } from 'viem/utils'
 import { signerOfDigest, splitSignature } from '../../chain/signers/signers.js'
 import { limits } from '../../config/limits.js'
 import { type HistorySettings, type ParticipantRole, participantRoles } from '../../config/secrets/history.js'
-import type { UsedNonces } from '../../store/postgres/used-nonces.js'
+import type { UsedNonces } from '../../store/adapters/logins.js'
 import { createContractWallets } from './contract-wallets.js'
 import { expiryOf, type LoginMessage, placeOf, readMessage, writeMessage } from './login-message.js'
-import { createLoginNonces, createUsedNonces } from './login-nonces.js'
+import { createLoginNonces } from './login-nonces.js'
 import type { IssuedToken, Tokens } from './tokens.js'
 
 export type LoginChallenge = { readonly message: string; readonly expiresAt: UnixSeconds }
@@ -45,17 +45,14 @@ export function createWalletLogin(deps: {
   readonly rpc: Pick<JsonRpc, 'batch'>
   readonly clock: Pick<Clock, 'now'>
   readonly random: { bytes(length: number): Uint8Array }
-  /** What daemons of one database have in common. By default the key of this run, and the memory of this process. */
-  readonly shared?: { readonly key: Uint8Array; readonly used: UsedNonces } | undefined
+  /** Makes the nonces. The same at all daemons that share the used ones. */
+  readonly key: Uint8Array
+  readonly used: UsedNonces
 }): WalletLogin {
-  const { participants, tokens, clock } = deps
+  const { participants, tokens, clock, used } = deps
   const place = placeOf(deps.url, deps.chainId)
   const nowSeconds = () => unixSeconds(clock)
-  const {
-    key = deps.random.bytes(keyBytes),
-    used = createUsedNonces({ nowSeconds, usedMax: limits.usedLoginNoncesMax }),
-  } = deps.shared ?? {}
-  const nonces = createLoginNonces({ key, random: deps.random })
+  const nonces = createLoginNonces(deps)
   const roleOf = (address: Address) => participantRoles.find((role) => participants[role].address === address)
   const isSignedBy = createSignatureCheck(deps)
 
@@ -101,8 +98,6 @@ export function createWalletLogin(deps: {
     },
   }
 }
-
-const keyBytes = 32
 
 const busyMessage = 'Too many wallets log in right now; try again in a few seconds.'
 
