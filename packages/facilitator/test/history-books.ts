@@ -1,6 +1,7 @@
 /** The history's books in memory. They scan, which is fine for the few payments of a test. */
+
+import type { HistoryBooks, HistoryFilter, HistoryTotals } from '../src/history/answers.js'
 import { type HistoryPayment, phaseOf, toldFinalityAt } from '../src/history/payment.js'
-import type { HistoryBooks, HistoryFilter, HistoryTotals } from '../src/history/questions.js'
 import type { Sum } from '../src/payment/books.js'
 import { amountOf, payerOf, timeOf } from '../src/payment/records.js'
 

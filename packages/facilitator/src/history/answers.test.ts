@@ -13,8 +13,8 @@ import {
 } from '../../test/challenges.js'
 import { openTestStore, stores } from '../../test/store.js'
 import { amountOf, payerOf, timeOf } from '../payment/records.js'
+import type { HistoryFilter, HistoryQuery } from './answers.js'
 import { type HistoryPayment, mintsOf, phaseOf, toldFinalityAt } from './payment.js'
-import type { HistoryFilter, HistoryQuery } from './questions.js'
 
 const { treasury } = deployment
 const anyValue = fc.constantFrom(900n, 1000n, 5000n, 10n ** 30n)

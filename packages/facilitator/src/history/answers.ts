@@ -1,6 +1,9 @@
-/** The payment history: the table of events, and the payments that they add up to, asked by participants. */
+/**
+ * The payment history, as participants ask for it: pages, one payment, totals, everything. Each question is answered from
+ * indexes of the store.
+ */
 import { setImmediate as pause } from 'node:timers/promises'
-import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Address, BaseUnits, ChallengeNonce, UnixSeconds } from '@svc-zerc20/protocol'
 import type { Sum } from '../payment/books.js'
 import type { Payment } from '../payment/records.js'
 import type { EventName } from '../store/events.js'
@@ -10,15 +13,56 @@ import { allOf, gathered, key, list, type Query, type Row, type Step, sql } from
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
-import { type HistoryPayment, type HistoryPhase, kindOf, secondsPerDay, type Turn } from './payment.js'
-import type {
-  HistoryBooks,
-  HistoryFilter,
-  HistoryPage,
-  HistoryQuery,
-  HistoryScope,
-  HistoryTotals,
-} from './questions.js'
+import { type HistoryPayment, type HistoryPhase, type Turn, kindOf, secondsPerDay } from './payment.js'
+
+/** The owner of the payments. A question never leaves its scope, whatever its cursor says. */
+export type HistoryScope =
+  | { readonly kind: 'treasury'; readonly treasury: Address }
+  | { readonly kind: 'payer'; readonly payer: Address }
+
+export type HistoryFilter = {
+  readonly scope: HistoryScope
+  readonly phase?: HistoryPhase | undefined
+  /** Bounds of `timeOf`: from `since` on, and before `until`. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Bounds of `amountOf`, both included. */
+  readonly amountMin?: BaseUnits | undefined
+  readonly amountMax?: BaseUnits | undefined
+  /** A mint that `toldFinalityAt` puts at this second or later is passed over: the payment counts as accepted, or late. */
+  readonly finalityBefore?: UnixSeconds | undefined
+}
+
+export type HistoryQuery = HistoryFilter & {
+  /** The place behind which the page begins, from the page before. Anything else is refused. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** A page may be short, and even empty, while more follow: the work for one page is bounded. */
+export type HistoryPage = { readonly payments: readonly HistoryPayment[]; readonly next?: string }
+
+export type HistoryTotals = {
+  /** Burns that bought something, minted or not. Their fees are part of them. */
+  readonly accepted: Sum
+  readonly fees: Sum
+  /** Burns that bought nothing. Beside an accepted burn only the difference counts. */
+  readonly late: Sum
+  /** Mints of both, by the time of their burns. */
+  readonly finalized: Sum
+}
+
+export type HistoryBooks = {
+  find(nonce: ChallengeNonce): Promise<HistoryPayment | undefined>
+  /** Newest first. `bad_cursor` for a place that no page gave. */
+  page(query: HistoryQuery): Promise<HistoryPage | 'bad_cursor'>
+  /** Everything that the filter takes, as it was when the first was read, oldest first. Memory holds a few payments. */
+  all(filter: HistoryFilter): AsyncIterable<HistoryPayment>
+  totals(
+    scope: HistoryScope,
+    period: { readonly since: number; readonly until: number },
+  ): Promise<HistoryTotals>
+}
 
 /** Rows that are read in one go from a list without an end: others wait meanwhile. */
 const rowsAtOnce = 20

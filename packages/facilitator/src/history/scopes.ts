@@ -25,6 +25,7 @@ import {
   type Mint,
   payerOf,
 } from '../payment/records.js'
+import type { HistoryFilter, HistoryScope, HistoryTotals } from './answers.js'
 import {
   type HistoryPayment,
   type HistoryPhase,
@@ -33,7 +34,6 @@ import {
   secondsPerDay,
   toldFinalityAt,
 } from './payment.js'
-import type { HistoryFilter, HistoryScope, HistoryTotals } from './questions.js'
 
 /** The payments that one participant may see. */
 export type Sight =
@@ -226,7 +226,7 @@ function toldPhase(sight: Sight, payment: HistoryPayment, now: UnixSeconds): His
 export function turnsSeenBy(sight: Sight, payment: HistoryPayment, now: UnixSeconds): SeenTurn[] {
   if (sight.role === 'provider') return payment.turns.map(({ kind, at }) => ({ kind, at }))
   const hasLate = lateSeenBy(sight, payment) !== undefined
-  // Of the late burns before the one that counts nobody knows whose they were.
+  // Late burns before the one that counts may be anybody's.
   const late = hasLate ? payment.turns.findLast(({ kind }) => kind === 'late') : undefined
   const timed = payment.turns
     .filter((turn) => turn.kind !== 'finalized' && (turn.kind !== 'late' || turn === late))

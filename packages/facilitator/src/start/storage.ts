@@ -1,4 +1,4 @@
-/** The ledger of this configuration, opened, with a word about what its journal held, and the history of its payments. */
+/** Opens the ledger of this configuration, and the history of its payments. */
 import { createHmac } from 'node:crypto'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protocol'
@@ -7,9 +7,9 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { HistorySettings } from '../config/secrets/history.js'
 import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
+import type { HistoryBooks } from '../history/answers.js'
 import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
-import type { HistoryBooks } from '../history/questions.js'
 import { type OpenLedger, openLedger } from '../store/open.js'
 import { unsafeSettings } from '../store/postgres/prepare-schema.js'
 import type { Log } from '../telemetry/events.js'

@@ -10,7 +10,7 @@ import { echoStatements, openHistoryApp, participantsOf, ratePerMin } from '../.
 import { createMemoryHistory } from '../../../test/history-books.js'
 import { historyPaymentOf, noon, payerA } from '../../../test/history-payments.js'
 import { limits } from '../../config/limits.js'
-import type { HistoryBooks } from '../../history/questions.js'
+import type { HistoryBooks } from '../../history/answers.js'
 import { createServer } from '../server.js'
 
 const open: { close(): Promise<unknown> }[] = []

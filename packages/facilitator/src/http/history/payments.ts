@@ -1,8 +1,8 @@
 /** Payments of a participant: lists, one payment, totals, and the payer's leave for the provider to see it. */
 import { Network, reject, toChecksum, unixSeconds } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
+import type { HistoryFilter } from '../../history/answers.js'
 import type { HistoryPayment } from '../../history/payment.js'
-import type { HistoryFilter } from '../../history/questions.js'
 import { type Bounds, boundsOf, type Sight, seenBy, totalsSeenBy, turnsSeenBy } from '../../history/scopes.js'
 import { noSuchPayment } from '../route.js'
 import { guardedRoute, type HistoryApiDeps } from './authenticate.js'
