@@ -44,17 +44,15 @@ export function startLendingProofs(
   }
 
   async function round(signal: AbortSignal): Promise<number> {
-    try {
-      const taken = await jobs.take()
-      if (!taken) return limits.proofPollMs
-      await lend(taken, signal)
-      return 0
-    } catch (err) {
-      if (!signal.aborted) report({ event: 'proof.not_lent', err })
-      return limits.proofPollMs
-    }
+    const taken = await jobs.take()
+    if (!taken) return limits.proofPollMs
+    await lend(taken, signal)
+    return 0
   }
 
-  const loops = Array.from({ length: deps.processes }, () => startLoop(clock, round))
+  const onFailure = (err: unknown) => report({ event: 'proof.not_lent', err })
+  const loops = Array.from({ length: deps.processes }, () =>
+    startLoop({ round, clock, periodMs: limits.proofPollMs, onFailure }),
+  )
   return { stop: () => Promise.all(loops.map((loop) => loop.stop())) }
 }

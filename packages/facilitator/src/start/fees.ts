@@ -23,7 +23,7 @@ export type FeesSide = FeeControl & {
   close(): Promise<void>
 }
 
-/** Undefined unless the node says it soon: the operator asks most of all while the node hangs or talks nonsense. */
+/** Undefined unless the node says it soon: the operator mostly asks while the node hangs or fails. */
 async function weiOf(
   rpc: Pick<JsonRpc, 'batch'>,
   clock: Pick<Clock, 'sleep'>,
@@ -71,9 +71,13 @@ export function createFeesSide(parts: LeasedParts): FeesSide {
       const periodMs = Math.min(limits.sweepPollMs, terms.intervalMs)
       const onFailure = (err: unknown) => telemetry.log({ event: 'fees.distribute_failed', err })
       // A sweep that is under way at the end is taken up by the next run.
-      loop = startLoop(clock, async () => {
-        for (const round of rounds) await round().catch(onFailure)
-        return periodMs
+      loop = startLoop({
+        async round() {
+          for (const round of rounds) await round().catch(onFailure)
+        },
+        clock,
+        periodMs,
+        onFailure,
       })
     },
     closeSender: treasury.close,

@@ -2,12 +2,12 @@
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { type AccountForTransfers, createAccountForTransfers } from '../chain/transfers/account-for.js'
 import { createFollow, type Follow } from '../chain/transfers/follow.js'
-import { createTransferRound, startTransferLoop } from '../chain/transfers/round.js'
+import { createTransferRound } from '../chain/transfers/round.js'
 import { createStuckCount, createStuckTransfers, type StuckTransfers } from '../chain/transfers/stuck.js'
 import { createTokenChain } from '../chain/transfers/token-chain.js'
 import { limits } from '../config/limits.js'
 import { dustBelow, foundDepth, issuedRetentionSeconds } from '../config/settings.js'
-import type { Loop } from '../payment/loop.js'
+import { type Loop, startLoop } from '../payment/loop.js'
 import type { Parts } from './parts.js'
 
 export type Following = {
@@ -43,7 +43,7 @@ export function createFollowing(parts: Parts): Following {
       const periodMs = config.daemon.follow_interval_ms
       const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax
       const onFailure = (err: unknown) => telemetry.log({ event: 'follow.failed', err })
-      loop = startTransferLoop({ round, clock, periodMs, backOffMaxMs, onFailure })
+      loop = startLoop({ round, clock, periodMs, backOffMaxMs, onFailure })
     },
     async close() {
       await loop?.stop()

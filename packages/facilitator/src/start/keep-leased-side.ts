@@ -121,10 +121,8 @@ export async function keepLeasedSide(deps: {
       side.startLoops()
       tell({})
       if (leases.holder === undefined) return
-      looking = startLoop(clock, async () => {
-        await look().catch((err) => log({ event: 'work.failed', err }))
-        return pollMs
-      })
+      const onFailure = (err: unknown) => log({ event: 'work.failed', err })
+      looking = startLoop({ round: look, clock, periodMs: pollMs, onFailure })
     },
     async drain() {
       await looking?.stop()

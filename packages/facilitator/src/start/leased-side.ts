@@ -156,9 +156,11 @@ function startShared(
     confirmations: config.settlement.confirmations,
     report,
   })
-  const orphans = startLoop(clock, async () => {
-    await endOrphans(account).catch((err) => report({ event: 'burn.hand_over_failed', err }))
-    return retryMs
+  const orphans = startLoop({
+    round: () => endOrphans(account),
+    clock,
+    periodMs: retryMs,
+    onFailure: (err) => report({ event: 'burn.hand_over_failed', err }),
   })
   return () => Promise.all([handOver.stop(), orphans.stop()])
 }

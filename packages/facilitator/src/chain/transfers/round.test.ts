@@ -35,7 +35,7 @@ function setup(...failing: readonly ('follow' | 'accountFor' | 'forget' | 'count
 describe('a round over the transfers', () => {
   it('follows, accounts, forgets past the retention and counts', async () => {
     const { round, taken, forgottenBefore } = setup()
-    expect(await round(signal)).toEqual([])
+    await round(signal)
     expect(taken).toEqual(['follow', 'accountFor', 'forget', 'count'])
     expect(forgottenBefore()).toBe(1_000 - retentionSeconds)
   })
@@ -44,11 +44,17 @@ describe('a round over the transfers', () => {
     'takes every other part although one fails: %s',
     async (failing) => {
       const { round, taken } = setup(failing)
-      const end = await round(signal)
+      await expect(round(signal)).rejects.toThrow(`${failing} failed`)
       expect(taken).toEqual(['follow', 'accountFor', 'forget', 'count'])
-      expect(end).toEqual([new Error(`${failing} failed`)])
     },
   )
+
+  it('tells several failures as one', async () => {
+    await expect(setup('follow', 'forget', 'count').round(signal)).rejects.toMatchObject({
+      message: 'Error: follow failed, and 2 more',
+      errors: [{ message: 'follow failed' }, { message: 'forget failed' }, { message: 'count failed' }],
+    })
+  })
 
   it('ends at once when it is cut off', async () => {
     const { round, taken } = setup('follow')

@@ -16,29 +16,30 @@ export function startFinalizeLoop(deps: {
   const { finalize, clock, report } = deps
   let failures = 0
 
-  /** Undefined when the task could not look at the chain. */
-  async function told<T>(task: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    try {
-      return await task
-    } catch (err) {
-      if (!signal.aborted) report({ event: 'finalize.failed', err })
-      return undefined
-    }
-  }
+  const onFailure = (err: unknown) => report({ event: 'finalize.failed', err })
 
   // Runs beside the rounds, so that a deep mint is recorded without waiting for the proofs of others.
-  const confirms = startLoop(clock, async (signal) => {
-    await told(finalize.confirm(), signal)
-    return Math.min(deps.periodMs, confirmMs)
+  const confirms = startLoop({
+    round: () => finalize.confirm(),
+    clock,
+    periodMs: Math.min(deps.periodMs, confirmMs),
+    onFailure,
   })
-  const rounds = startLoop(clock, async (signal) => {
-    const end = await told(finalize.round(signal), signal)
-    // Where one block is enough, a mint is finalized as soon as it is mined.
-    if (end && count(end, 'mined') > 0) confirms.wake()
-    const progressed = end ? count(end, 'finalized', 'mined') : 0
-    const failed = end ? count(end, 'failed') : 1
-    failures = failed > 0 && progressed === 0 ? failures + 1 : 0
-    return pauseMs(deps, failures, progressed)
+  const rounds = startLoop({
+    async round(signal) {
+      const end = await finalize.round(signal).catch((err) => {
+        if (!signal.aborted) onFailure(err)
+      })
+      // Where one block is enough, a mint is finalized as soon as it is mined.
+      if (end && count(end, 'mined') > 0) confirms.wake()
+      const progressed = end ? count(end, 'finalized', 'mined') : 0
+      const failed = end ? count(end, 'failed') : 1
+      failures = failed > 0 && progressed === 0 ? failures + 1 : 0
+      return pauseMs(deps, failures, progressed)
+    },
+    clock,
+    periodMs: deps.periodMs,
+    onFailure,
   })
   return {
     wake: rounds.wake,

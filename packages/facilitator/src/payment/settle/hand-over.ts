@@ -65,9 +65,11 @@ export function startHandOver(deps: {
     })
   }
 
-  const loop = startLoop(clock, async () => {
-    await round().catch((err) => report({ event: 'burn.hand_over_failed', err }))
-    return changes.everyMs
+  const loop = startLoop({
+    round,
+    clock,
+    periodMs: changes.everyMs,
+    onFailure: (err) => report({ event: 'burn.hand_over_failed', err }),
   })
   const stopListening = changes.listen(loop.wake)
   return {
