@@ -13,7 +13,7 @@ import { allOf, gathered, key, list, type Query, type Row, type Step, sql } from
 import type { Store } from '../store/store.js'
 import { decode } from '../store/stored.js'
 import { sumColumns, sumIn, unitsColumn } from '../store/units.js'
-import { type HistoryPayment, type HistoryPhase, type Turn, kindOf, secondsPerDay } from './payment.js'
+import { type HistoryPayment, type HistoryPhase, type HistoryTurn, kindOf, secondsPerDay } from './payment.js'
 
 /** The owner of the payments. A question never leaves its scope, whatever its cursor says. */
 export type HistoryScope =
@@ -86,7 +86,7 @@ function* historyPayments(rows: readonly Row[]): Step<readonly HistoryPayment[]>
 
 const byPayment = (rows: readonly Row[]) => gathered<number>(rows, ({ payment }) => payment)
 
-function turnIn({ seq, at, kind }: Row): Turn[] {
+function turnIn({ seq, at, kind }: Row): HistoryTurn[] {
   const told = kindOf[kind as EventName]
   return told ? [{ seq, at, kind: told }] : []
 }

@@ -27,10 +27,10 @@ export type HistoryPhase = (typeof historyPhases)[number]
 
 export type HistoryPayment = RecordedPayment & {
   /** The turns of the payment, oldest first. */
-  readonly turns: readonly Turn[]
+  readonly turns: readonly HistoryTurn[]
 }
 
-export type Turn = { readonly seq: number; readonly kind: RecordKind; readonly at: UnixSeconds }
+export type HistoryTurn = { readonly seq: number; readonly kind: RecordKind; readonly at: UnixSeconds }
 
 export function phaseOf({ accepted, late, finalized }: HistoryPayment): HistoryPhase {
   if (finalized) return 'finalized'

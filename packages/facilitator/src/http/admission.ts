@@ -15,7 +15,7 @@ import type { Payment } from '../payment/records.js'
 import type { SharedCounts } from '../store/postgres/counts.js'
 import type { Log } from '../telemetry/events.js'
 import type { Refusal } from './problem.js'
-import { type Asked, createRates } from './rate-limit.js'
+import { createRates, type RateRequest } from './rate-limit.js'
 
 /** The caller that is counted by this key, everywhere. */
 type Caller = { readonly key: string; readonly ratePerMin: number; readonly issuancePerMin: number }
@@ -58,7 +58,7 @@ export function createAdmission(deps: {
     return { key, ...strangers }
   }
 
-  const ofCaller = ({ key, ratePerMin }: Pick<Caller, 'key' | 'ratePerMin'>): Asked => ({
+  const ofCaller = ({ key, ratePerMin }: Pick<Caller, 'key' | 'ratePerMin'>): RateRequest => ({
     rate: 'caller',
     key,
     perMinute: ratePerMin,

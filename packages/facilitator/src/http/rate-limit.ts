@@ -9,7 +9,7 @@ import type { Refusal } from './problem.js'
 const windowMs = 60_000
 
 /** One request that is counted for a key. A rate of zero or less is switched off. */
-export type Asked = { readonly rate: string; readonly key: string; readonly perMinute: number }
+export type RateRequest = { readonly rate: string; readonly key: string; readonly perMinute: number }
 
 export type Rates = ReturnType<typeof createRates>
 
@@ -31,7 +31,7 @@ export function createRates({
   }
 
   /** Refuses what this daemon alone has counted too often. Such a refusal needs no round trip. */
-  function takeHere(asked: readonly Asked[]): Refusal | undefined {
+  function takeHere(asked: readonly RateRequest[]): Refusal | undefined {
     for (const { rate, key, perMinute } of asked) {
       const refused = limitOf(rate).take(key, perMinute)
       if (refused) return refused
@@ -40,7 +40,10 @@ export function createRates({
   }
 
   /** All are counted in one round trip; what is behind a refusal is taken back. */
-  async function takeEverywhere(counts: SharedCounts, all: readonly Asked[]): Promise<Refusal | undefined> {
+  async function takeEverywhere(
+    counts: SharedCounts,
+    all: readonly RateRequest[],
+  ): Promise<Refusal | undefined> {
     const asked = all.filter(({ perMinute }) => perMinute > 0)
     const counted = await Promise.all(asked.map(({ rate, key }) => counts.add(`${rate} ${key}`)))
     let refused: Refusal | undefined
@@ -59,7 +62,7 @@ export function createRates({
 
   return {
     /** Counts one request in each of these rates. The first that is used up refuses it, and later ones do not count it. */
-    async take(...asked: readonly Asked[]): Promise<Refusal | undefined> {
+    async take(...asked: readonly RateRequest[]): Promise<Refusal | undefined> {
       const refused = takeHere(asked)
       return refused || !shared ? refused : takeEverywhere(shared, asked)
     },

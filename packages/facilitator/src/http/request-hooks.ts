@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { Admission } from './admission.js'
 import { refusalOf, sendRefusal } from './problem.js'
-import type { RefusedBooks } from './refused.js'
+import type { RefusedBooks } from './refused-callers.js'
 
 /** Refuses requests for what their connection is, before anything is done for them. */
 export function refuseConnections(

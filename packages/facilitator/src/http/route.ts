@@ -56,10 +56,10 @@ type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodT
   readonly isWire?: true
   /** A problem unless told. */
   readonly refusal?: z.ZodType
-  handle(asked: Asked<V, P, Q, B>, deps: D): Promise<object | Refusal>
+  handle(asked: RouteInput<V, P, Q, B>, deps: D): Promise<object | Refusal>
 }
 
-type Asked<V, P, Q, B> = {
+type RouteInput<V, P, Q, B> = {
   readonly visitor: V
   readonly nonce: P extends `${string}{challengeNonce}${string}` ? ChallengeNonce : undefined
   readonly query: z.output<Q>
@@ -85,7 +85,7 @@ export const routesOf =
       return undefined
     }
 
-    function read(request: FastifyRequest, reply: FastifyReply): Result<Asked<V, P, Q, B>> {
+    function read(request: FastifyRequest, reply: FastifyReply): Result<RouteInput<V, P, Q, B>> {
       const query = readWith(declared.query, request.query)
       if (!query.ok) return query
       const body = isWire ? accept(undefined) : readWith(declared.body, request.body ?? {})

@@ -42,7 +42,7 @@ export type Counts = Readonly<Record<Phase, number>> & {
 export type RecordedTransfer = UnmatchedBurn & { readonly challengeNonce: ChallengeNonce }
 
 /** An event of a payment, as the ledger names it. */
-export type Turn = {
+export type LedgerTurn = {
   readonly at: UnixSeconds
   readonly event: string
   /** The burn or the mint that it tells of. */
@@ -61,7 +61,7 @@ export type LedgerFigures = {
 /** Burns that are not minted yet. */
 export type OwedFigures = {
   readonly payments: number
-  /** Of a burn beside one that was minted before, at the same address, only what it has more. */
+  /** A burn beside an earlier minted one at its address counts only with the difference. */
   readonly value: bigint
   /** When the longest waiting payment was accepted, in unix seconds, or noticed if it came late. */
   readonly oldestAt: number | undefined
@@ -101,7 +101,7 @@ export type Books = {
   page(query: PageQuery): Promise<Page>
   find(nonce: ChallengeNonce): Promise<RecordedPayment | undefined>
   /** The turns of a payment, oldest first. Of very many the newest are given. */
-  turns(nonce: ChallengeNonce): Promise<readonly Turn[]>
+  turns(nonce: ChallengeNonce): Promise<readonly LedgerTurn[]>
   /** The payments that a nonce, the hash of a burn or a burn address names. A transaction can have many burns. */
   search(name: ChallengeNonce | TxHash | Address): Promise<readonly RecordedPayment[]>
   /** The hours from `since` on and before `until` in which something happened, in order. Both begin an hour. */

@@ -15,7 +15,7 @@ import { askAll, createDiskSpace, createReadinessProbes } from '../http/health/r
 import { createLoadShedder, type LoadShedder } from '../http/overload.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
-import { createRefusedBooks, type RefusedBooks } from '../http/refused.js'
+import { createRefusedBooks, type RefusedBooks } from '../http/refused-callers.js'
 import { observeAnswers, refuseConnections } from '../http/request-hooks.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'

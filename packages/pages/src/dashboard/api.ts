@@ -8,7 +8,7 @@ export type Status = AdminAnswers['status']
 export type WaitReason = NonNullable<Payment['waiting']>['reason']
 
 /** What a screen asks for: the name of an answer, and its query. */
-export type Asked = { readonly [Name in keyof AdminAnswers]?: string }
+export type ScreenQueries = { readonly [Name in keyof AdminAnswers]?: string }
 
 export type Admin = ReturnType<typeof createAdmin>
 

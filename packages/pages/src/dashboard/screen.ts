@@ -1,7 +1,7 @@
 /** What a screen is, and what all of them know. */
 import type { Token } from '../format.js'
 import type { Part } from '../parts.js'
-import type { AdminAnswers, Asked, Status } from './api.js'
+import type { AdminAnswers, ScreenQueries, Status } from './api.js'
 
 /** The answers that are there. */
 export type Answers = { readonly [Name in keyof AdminAnswers]?: AdminAnswers[Name] }
@@ -17,6 +17,6 @@ export type Seen = Answers & {
 
 export type Screen = {
   readonly title: string
-  asks(rest: string, nowSeconds: number): Asked
+  asks(rest: string, nowSeconds: number): ScreenQueries
   draw(seen: Seen): Part[]
 }

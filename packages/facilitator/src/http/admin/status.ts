@@ -35,7 +35,7 @@ export type StatusDeps = {
   readonly issuance: Issuance
   readonly readiness: Readiness
   readonly owed: OwedBooks
-  /** When payments that are minted together have waited enough: so many, or so long. */
+  /** Payments that are minted together wait until there are this many, or for this long. */
   readonly batchPace: { readonly least: number; readonly waitMaxMs: number }
   /** The batch proof that the decider is asked for. Absent without a decider. */
   readonly deciderWait:

@@ -5,7 +5,7 @@
 import type { Receipt } from '@svc-zerc20/evm'
 import type { Clock, TxHash } from '@svc-zerc20/protocol'
 import type { Slot } from './slot.js'
-import type { Asked, Head, RelayReader, RelayView } from './view.js'
+import type { AnswerTimes, Head, RelayReader, RelayView } from './view.js'
 
 /** The block that holds a transaction. */
 export type MinedBlock = Pick<Receipt, 'blockNumber' | 'blockHash'>
@@ -76,7 +76,7 @@ export function createMined(deps: {
   }
 
   /** Tells where a transaction went, once that is certain: a node that lags does not show it for a while. */
-  function follow(entry: Entry, receipts: RelayView['receipts'], { askedMs, answeredMs }: Asked): Reorged[] {
+  function follow(entry: Entry, receipts: RelayView['receipts'], times: AnswerTimes): Reorged[] {
     const { slot } = entry
     const receipt = receipts.find((found) => typeof found === 'object')
     if (receipt) {
@@ -87,9 +87,9 @@ export function createMined(deps: {
       return hasMoved ? [{ how: 'moved', slot, receipt }] : []
     }
     if (receipts.includes('unreadable')) return []
-    entry.goneSinceMs ??= answeredMs
+    entry.goneSinceMs ??= times.answeredMs
     deps.onMissing(slot)
-    if (askedMs - entry.goneSinceMs < limits.reorgedAfterMs) return []
+    if (times.askedMs - entry.goneSinceMs < limits.reorgedAfterMs) return []
     drop(slot.txNonce)
     return [{ how: 'gone', slot }]
   }

@@ -7,7 +7,7 @@ import type { Clock } from '@svc-zerc20/protocol'
 import type { Mined } from './mined.js'
 import type { Rhythm } from './rhythm.js'
 import { nextStep, type OpenStep, type RelayEnd, type Slot, type SlotLimits } from './slot.js'
-import type { Asked, Head, RelayReader, RelayView } from './view.js'
+import type { AnswerTimes, Head, RelayReader, RelayView } from './view.js'
 
 export type PollLimits = SlotLimits & {
   /** After this time a head that stays the same is asked about in full again. */
@@ -15,7 +15,7 @@ export type PollLimits = SlotLimits & {
 }
 
 /** Fills the first unused txNonce when it has been a gap for long enough. */
-export type FillGap = (firstUnused: number, times: Asked) => Promise<void>
+export type FillGap = (firstUnused: number, times: AnswerTimes) => Promise<void>
 
 /** Below every block: nothing counts as deep. */
 const nowhere = { number: 0n }

@@ -8,7 +8,7 @@ import { createPoll, type FillGap, type PollLimits } from './poll.js'
 import { createTakeStep, type ReplaceDeps } from './replace.js'
 import type { Rhythm } from './rhythm.js'
 import { emptyCall, openSlot, type RelayEnd, type RelayedCall, type Slot } from './slot.js'
-import type { Asked, RelayReader } from './view.js'
+import type { AnswerTimes, RelayReader } from './view.js'
 
 export type QueueLimits = PollLimits &
   MinedLimits &
@@ -111,7 +111,7 @@ function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: 
 function createFillGap(deps: QueueDeps, slots: Slots, mined: Pick<Mined, 'take'>): FillGap {
   let gap: { readonly txNonce: number; readonly sinceMs: number } | undefined
 
-  function isGap(firstUnused: number, { askedMs, answeredMs }: Asked): boolean {
+  function isGap(firstUnused: number, { askedMs, answeredMs }: AnswerTimes): boolean {
     if (slots.all.length === 0 || !slots.all.every((slot) => slot.txNonce > firstUnused)) {
       gap = undefined
       return false

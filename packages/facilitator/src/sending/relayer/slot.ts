@@ -6,7 +6,7 @@ import { type Address, parseAddress, type TxHash } from '@svc-zerc20/protocol'
 import type { Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
-import type { Asked, Head, RelayView } from './view.js'
+import type { AnswerTimes, Head, RelayView } from './view.js'
 
 /** The owner of a transaction, as far as the queue tells it anything. */
 export type CallOwner = {
@@ -121,7 +121,7 @@ export function nextStep(
   /** One for each of its versions, in order. */
   receipts: RelayView['receipts'],
   { head, usedTxNonces }: { readonly head: Pick<Head, 'number'>; readonly usedTxNonces: number },
-  { askedMs, answeredMs, confirmations, limits }: Asked & { confirmations: number; limits: SlotLimits },
+  { askedMs, answeredMs, confirmations, limits }: AnswerTimes & { confirmations: number; limits: SlotLimits },
 ): SlotStep {
   const index = receipts.findIndex((found) => typeof found === 'object')
   const receipt = receipts[index]

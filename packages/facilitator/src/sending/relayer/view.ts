@@ -22,7 +22,7 @@ export type Head = BlockRef & { readonly baseFee: bigint }
  * When the node was asked, and when its answer was there. An answer holds for a moment between the two. So whatever has
  * to last is counted from its first answer to the last question: an answer that took long proves nothing more.
  */
-export type Asked = { readonly askedMs: number; readonly answeredMs: number }
+export type AnswerTimes = { readonly askedMs: number; readonly answeredMs: number }
 
 export type RelayView = {
   /** The node has the block that it named as its head. */

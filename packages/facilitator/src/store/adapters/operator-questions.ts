@@ -6,13 +6,13 @@ import type {
   Cursor,
   HourFigures,
   LedgerFigures,
+  LedgerTurn,
   MintCursor,
   OwedFigures,
   Page,
   PageQuery,
   RecordedTransfer,
   Sum,
-  Turn,
 } from '../../payment/books.js'
 import type { Epoch } from '../../payment/epochs/epoch.js'
 import type { Payment, RecordedPayment } from '../../payment/records.js'
@@ -128,7 +128,7 @@ function* find(nonce: ChallengeNonce, at: Now): Step<RecordedPayment | undefined
 /** Only a payment that is claimed and released again and again has more. */
 const turnsMax = 100
 
-function* turns(nonce: ChallengeNonce): Step<readonly Turn[]> {
+function* turns(nonce: ChallengeNonce): Step<readonly LedgerTurn[]> {
   const rows = yield sql`
     SELECT at, kind, record FROM event WHERE payment = (SELECT id FROM payment WHERE nonce = ${key(nonce)})
     ORDER BY seq DESC LIMIT ${turnsMax}`
@@ -144,7 +144,7 @@ type Told = Partial<
     Pick<EventNamed<'burn_unmatched'>, 'txHash' | 'reason'>
 >
 
-function turnIn({ at, kind, record }: Row): Turn {
+function turnIn({ at, kind, record }: Row): LedgerTurn {
   const { burn, mint, transaction, why, ...told } = decode<Told>(record)
   const txHash = (burn ?? mint ?? why)?.txHash ?? transaction?.hash ?? told.txHash
   return { at, event: kind, txHash, reason: told.reason ?? why?.reason }

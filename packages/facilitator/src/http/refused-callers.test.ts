@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { stoppedClock } from '../../../../test/support/clocks.js'
-import { createRefusedBooks } from './refused.js'
+import { createRefusedBooks } from './refused-callers.js'
 
 function open() {
   const clock = stoppedClock(5_000)
