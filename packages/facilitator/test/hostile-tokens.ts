@@ -10,7 +10,7 @@ export type HostileToken = {
   readonly authorization: readonly string[]
 }
 
-/** What a thief or a careless issuer could know: a good token, and for forgeries by an insider the secret itself. */
+/** The knowledge of a thief or a careless issuer: a good token, and for forgeries by an insider the secret itself. */
 export type TokenWorld = {
   /** A good token of the payer. */
   readonly token: string

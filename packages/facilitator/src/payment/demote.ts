@@ -4,8 +4,8 @@ import type { Ledger } from './ledger-port.js'
 import type { Report } from './report.js'
 
 /**
- * Takes the payment back to where it waits for a burn. The operator hears of it, whoever notices first: the watch of the
- * relayer, or a round of finalization, which alone sees what becomes of a payer's own transfer.
+ * Makes the payment wait for a burn again, and tells the operator. Either the relayer's watch notices the reorg, or a round of
+ * finalization, which alone looks at transfers that payers sent themselves.
  */
 export async function demote(
   deps: {

@@ -139,7 +139,7 @@ const settingsOf = ({ files }: Written): string[] => [
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`)
 
-/** Whatever is wrong with these files, only the operator can correct it. */
+/** Errors of these files, as errors that only the operator can correct. */
 const run = (work: () => Promise<void>): Promise<void> =>
   work().catch((cause: Error) => {
     throw new SvcError('issuer_unusable', cause.message, { cause })

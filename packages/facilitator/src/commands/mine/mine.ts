@@ -16,7 +16,7 @@ export type MineDeps = {
   readonly input: Readable
   readonly table: Pick<ReadyTable, 'add' | 'count'>
   readonly threads: number
-  /** Rests while so many addresses are ready. */
+  /** Rests while this many addresses are ready. */
   readonly full: number
   readonly clock: Clock
   readonly stopped: AbortSignal

@@ -30,7 +30,7 @@ export function createContractWallets(deps: {
   readonly clock: Pick<Clock, 'now'>
 }) {
   const { rpc, addresses, clock } = deps
-  /** When no wallet was found to be a contract. */
+  /** The last time at which no wallet was a contract. */
   let emptyAtMs = Number.NEGATIVE_INFINITY
   return {
     /**

@@ -14,7 +14,7 @@ export type EpochLeaf = {
   readonly beside?: 'open' | 'counted' | 'minted'
 }
 
-/** Where a transfer is. */
+/** The place of a transfer. */
 export type LeafPlace = {
   readonly challenge: Pick<Challenge, 'payTo'>
   readonly burn: Pick<Burn, 'leafIndex'>

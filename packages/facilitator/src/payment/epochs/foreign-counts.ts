@@ -42,7 +42,7 @@ export function createForeignWatch(
   return {
     tell,
 
-    /** When an epoch is met first, which is at the start for every epoch with payments. */
+    /** Searches once for an epoch, when a round first meets it. */
     async search({
       epoch,
       payments,
@@ -54,7 +54,7 @@ export function createForeignWatch(
       if (told) tell(memory, told)
     },
 
-    /** At the start, for epochs of which addresses are given out and nothing is paid yet. */
+    /** Searches at the start, for epochs of which addresses are given out and nothing is paid yet. */
     async searchOpen(): Promise<void> {
       if (isOpenSearched) return
       try {

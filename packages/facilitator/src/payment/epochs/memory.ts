@@ -63,9 +63,9 @@ const waitsSinceMs = ({ acceptedAt, challenge }: AwaitingMint): number =>
  * the same reason.
  */
 function dueAtMs(given: {
-  /** Since when each payment waits. */
+  /** The start of the wait of each payment. */
   readonly sinceMs: readonly number[]
-  /** When so many payments waited for the first time. */
+  /** The first time at which enough payments waited. */
   readonly completeAtMs: number | undefined
   /** In [0, 1), drawn once for each mint. */
   readonly chance: number

@@ -51,7 +51,7 @@ export type ProveBatch = (
 
 /** When a batch is minted. */
 export type BatchPace = {
-  /** So many payments are minted together. */
+  /** This many payments are minted together. */
   readonly least: number
   /** The longest that a payment waits for others. */
   readonly waitMaxMs: number

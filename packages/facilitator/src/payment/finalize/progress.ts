@@ -78,7 +78,7 @@ export function createProgress(deps: {
         waits.set(nonce, 'confirming')
         minted.set(nonce, payment)
       } else if (isWait(step) && step !== 'burn_lost') {
-        // Of a lost burn `withCurrentBurn` has remembered, or forgotten, what is right.
+        // `withCurrentBurn` has remembered, or forgotten, a lost burn already.
         waits.set(nonce, step, step === 'gathering' ? gathersOf(payment) : undefined)
       }
     },

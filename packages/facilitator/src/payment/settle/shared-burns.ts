@@ -21,7 +21,7 @@ export type LedgerChanges = {
   seen(): number
   /** Waits for the next signal, or for a while. */
   since(seen: number): Promise<void>
-  /** Tells of each, until the returned function is called. */
+  /** Calls back at each signal, until the returned function is called. */
   listen(listener: () => void): () => void
   /** Hints may get lost, so everybody looks this often without one. */
   readonly everyMs: number

@@ -43,8 +43,8 @@ export const sweepOf = ({ recipient, oldest }: Pick<RecipientDue, 'recipient' | 
 })
 
 /**
- * The fees that are to be swept now: those of the recipient that waits longest. `isHurried`: an operator asked, so that no
- * time counts.
+ * The fees that are to be swept now: those of the recipient that waits longest. `isHurried`: an operator asked, so nothing
+ * waits for the interval.
  */
 export function planSweep(
   due: readonly RecipientDue[],

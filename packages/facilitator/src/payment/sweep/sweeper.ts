@@ -74,7 +74,7 @@ export function createSweeper(deps: SweeperDeps) {
     return 'too_young'
   }
 
-  /** Whatever an earlier run, or a refused record, left open comes before anything new. */
+  /** A sweep that an earlier run, or a refused record, left open comes before anything new. */
   async function takeUpOpen(): Promise<void> {
     if (one.underWay()) return
     const [open] = await ledger.openSweeps()

@@ -38,7 +38,7 @@ export function* loadLeaves(nonce: ChallengeNonce): Step<LeafRows> {
   )
 }
 
-/** Of the rows of one payment. */
+/** The leaves in the rows of one payment. */
 export const leafRowsIn = (rows: readonly Row[]): LeafRows => ({
   ...(rows[0] && { payment: rows[0].payment }),
   leaves: leavesIn(rows),

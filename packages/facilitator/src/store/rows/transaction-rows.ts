@@ -118,7 +118,7 @@ export function* endCarried(purpose: Purpose, nonce: ChallengeNonce): Step<void>
 /** Below every block, so that `forgetFinalSlots` takes it. */
 const noBlock = -(2 ** 40)
 
-/** Of the slots that carry this payment, keeps the one whose transaction holds the accepted burn. */
+/** Keeps one slot of this payment: the one whose transaction holds the accepted burn. */
 export function* keepMinedSlot(nonce: ChallengeNonce, minedTx: TxHash, block: number): Step<void> {
   yield sql`
     UPDATE carried SET accepted_block =

@@ -7,7 +7,7 @@ import { limits } from '../../../config/limits.js'
 
 export function probePool(
   { zerc20 }: Pick<PartialConfig, 'zerc20'>,
-  /** By which this machine is measured, for a tenth of a second. */
+  /** Measures this machine, for a tenth of a second. */
   clock: Pick<Clock, 'now'>,
 ): Finding[] {
   const { pow_bits: bits, pool_size: size, generation = 2 } = zerc20
@@ -24,7 +24,7 @@ export function probePool(
 function triesPerSecond(generation: 1 | 2, clock: Pick<Clock, 'now'>): number | undefined {
   const burn = deriveBurn({
     generation,
-    // So many that none is found in so few tries.
+    // Too many bits to be found in so few tries.
     powBits: 32,
     chainId: 1,
     treasury: hexOf(new Uint8Array(20)),
