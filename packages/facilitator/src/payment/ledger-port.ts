@@ -68,7 +68,7 @@ export type InterruptedWork = {
   readonly mints: readonly InterruptedMint[]
 }
 
-/** What an account signed whose daemon is gone, while burns of it are under way. */
+/** Signed transactions of an account whose daemon is gone, while burns of it are under way. */
 export type Orphaned = {
   readonly account: Address
   /**

@@ -1,4 +1,4 @@
-/** What a daemon is told is durable is durable: by its own sessions, and a server that cannot promise it is named. */
+/** Steps are durable by the daemon's own sessions, and a server that cannot promise it is named. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { movableClock } from '../../../../../test/support/clocks.js'
 import { minimalConfig } from '../../../test/config.js'

@@ -53,7 +53,7 @@ export async function versionIn(send: Send): Promise<number | undefined> {
   return ledger.schema_version
 }
 
-/** What a start or `migrate` would do; undefined when it would make the tables. */
+/** The migrations that a start or `migrate` would make; undefined when it would make the tables. */
 export const lacked = (client: Client): Promise<readonly Migration[] | undefined> =>
   client.read(async (send) => {
     const version = await versionIn(send)
@@ -65,7 +65,7 @@ export type Peek = {
   readonly events?: number
   /** The daemons that use it. */
   readonly daemons: readonly string[]
-  /** What a start would change in the tables. */
+  /** The migrations that a start would make. */
   readonly migrations?: readonly Migration[]
   /** Why a crash of the server could lose what a daemon was told is durable. */
   readonly unsafe: readonly string[]
