@@ -7,8 +7,7 @@ type LineKind = 'settle' | 'verify'
 const limits = {
   waitMs: { settle: 3_000, verify: 2_000, challenge: 1_000 },
   freeMax: 4,
-  // Three times as many as long as nobody is late.
-  startPerSecond: 100 / 3,
+  startPerSecond: 100,
   windowMs: 1_000,
   windowMsMax: 10_000,
 }

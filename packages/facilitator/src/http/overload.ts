@@ -4,7 +4,7 @@
  *
  * The time that a new request would take is the number of requests in line, divided by how many leave it in a second. Its wait
  * is what goes beyond twice the usual time: that of a request when few are in line, its block included. While nobody in line is
- * late, the line was never seen at its limit, and may do several times as much as it did.
+ * late, the line was never seen at its limit and may do more, so half as much again is no wait.
  *
  * Payments under way come first: a settle may wait longest, then a verify. A new challenge leads to both, so it is made only
  * while both lines are short. It has no line of its own, because addresses and open challenges are limited already.
@@ -38,8 +38,8 @@ const usualTimes = 2
 const lateTimes = 3
 /** Requests of one block leave together, so a window lasts two blocks. */
 const windowTimes = 2 * usualTimes
-/** How much more than before a line may get that was never seen at its limit. */
-const growthTimes = 3
+/** While nobody is late, what is usual may be exceeded by so much before it counts as a wait. */
+const growthTimes = 1.5
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60
 
@@ -112,8 +112,9 @@ function createLine(
 
   return {
     waitMs() {
-      const rate = measure() * (isLate(oldestMs()) ? 1 : growthTimes)
-      return inLine.size < freeMax ? 0 : Math.max(0, inLine.size / rate - usualTimes * usualMs)
+      const takesMs = inLine.size / measure()
+      const notWaitMs = usualTimes * usualMs * (isLate(oldestMs()) ? 1 : growthTimes)
+      return inLine.size < freeMax ? 0 : Math.max(0, takesMs - notWaitMs)
     },
     enter() {
       measure()

@@ -50,8 +50,7 @@ function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<S
       {
         waitMs: { settle: 1_000, verify: 500, challenge: 0 },
         freeMax: 1,
-        // Three times as many as long as nobody is late.
-        startPerSecond: 1 / 3,
+        startPerSecond: 1,
         windowMs: 1_000,
         windowMsMax: 1_000,
       },
