@@ -2,14 +2,13 @@
  * Rows of payments as the one writer left them: a payment is read and parsed once for all its steps. Only the writer may
  * remember rows, and it forgets them when a transaction is taken back, or when somebody else wrote.
  */
-import { type Address, type ChallengeNonce, createBoundedMap, type UnixSeconds } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, createBoundedMap } from '@svc-zerc20/protocol'
 import type { OpenClaim, Payment } from '../../payment/records.js'
 import { type Leaves, noLeaves } from '../leaves.js'
 import { first, gathered, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { decode } from '../stored.js'
 import { unitsColumn } from '../units.js'
 import { type LeafRows, leafRowsIn, loadLeaves, saveLeaves } from './leaf-rows.js'
-import { createOpenCounts, type OpenCounts } from './open-counts.js'
 import {
   insertPayment,
   isUnpaid,
@@ -30,8 +29,6 @@ export type Rows = {
   openClaims(payer: Address): Step<readonly OpenClaim[]>
   /** Adds to the fees of accepted payments. */
   addFee(amount: bigint): Step<void>
-  /** The numbers of challenges that are open at this second, as far as they were counted for it. */
-  openAt(second: UnixSeconds): OpenCounts
   setting<T>(name: string): Step<T | undefined>
   /** True when the rows of all these keys are remembered. */
   has(keys: Keys): boolean
@@ -71,7 +68,6 @@ export function createRows(): Rows {
   let claims = createBoundedMap<Address, Claims>(rowsMax)
   let fees: bigint | undefined
   let settings = new Map<string, unknown>()
-  const open = createOpenCounts()
   const remember = (row: PaymentRow) => void payments.set(row.payment.challenge.nonce, row)
 
   /** Claims of payers that are not known here are read once they are asked for. */
@@ -91,15 +87,12 @@ export function createRows(): Rows {
     },
     *insert(payment, asker) {
       const id = yield* insertPayment(payment, asker)
-      open.opened(asker)
       remember({ id, payment })
       leaves.set(payment.challenge.nonce, { leaves: noLeaves })
       return id
     },
     *update(row, payment) {
       yield* updatePayment(row, payment)
-      // It is open again.
-      if (isUnpaid(payment)) open.forget()
       remember({ id: row.id, payment })
       noteClaim(row.payment, false)
       noteClaim(payment, true)
@@ -126,7 +119,6 @@ export function createRows(): Rows {
       fees += amount
       yield sql`UPDATE ledger SET fees = ${unitsColumn(fees)}`
     },
-    openAt: open.at,
     *setting<T>(name: string) {
       if (!settings.has(name)) settings.set(name, yield* readSetting(name))
       return settings.get(name) as T | undefined
@@ -155,7 +147,6 @@ export function createRows(): Rows {
     forgetAll() {
       fees = undefined
       settings = new Map()
-      open.forget()
       payments = createBoundedMap(rowsMax)
       leaves = createBoundedMap(rowsMax)
       claims = createBoundedMap(rowsMax)

@@ -20,7 +20,6 @@ import { judgeMeans } from '../../payment/settle/judge.js'
 import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
-import type { OpenCounts } from '../rows/open-counts.js'
 import { nonceReused } from '../rows/payment-rows.js'
 import { pauseSetting } from '../rows/rows.js'
 import { isCarried, isFurtherVersion } from '../rows/transaction-rows.js'
@@ -32,47 +31,29 @@ import type { StepContext } from './step-context.js'
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
 
 /**
- * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open, so they are
- * counted once a second, and again before anybody is refused. Until then their numbers are too high at most.
+ * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open: they are
+ * counted in indexes, without a look at a row.
  */
-function* hasRoom(context: StepContext, asker: string | undefined): Step<boolean> {
-  const known = context.rows.openAt(context.now)
-  if (known.has(undefined) && known.has(asker) && mayOpen(context.settings, known, asker)) return true
-  yield* countOpen(context, known, asker)
-  return mayOpen(context.settings, known, asker)
-}
-
-/** Counts all, those of this caller, and those of everybody who has a reserved part. In indexes, without a look at a row. */
-function* countOpen(
-  { now, settings: { shares } }: StepContext,
-  counts: OpenCounts,
-  asker: string | undefined,
-): Step<void> {
+function* hasRoom({ now, settings }: StepContext, asker: string | undefined): Step<boolean> {
+  const { openMax, shares } = settings
   const isOpen = sql`stage = 'unclaimed' AND expires_at > ${now}`
-  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])]
-  const keys = named.map((each) => (each === undefined ? null : Buffer.from(each, 'hex')))
+  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])].map((each) =>
+    each === undefined ? null : Buffer.from(each, 'hex'),
+  )
   const rows = yield sql`
     SELECT NULL AS asker, count(*) AS held FROM payment WHERE ${isOpen} UNION ALL
-    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(keys)} GROUP BY asker`
-  for (const each of named) counts.set(each, 0)
-  for (const row of rows) {
-    counts.set(row.asker === null ? undefined : Buffer.from(row.asker).toString('hex'), row.held)
-  }
-}
-
-function mayOpen(
-  { openMax, shares }: StepContext['settings'],
-  counts: OpenCounts,
-  asker: string | undefined,
-): boolean {
-  const open = counts.get(undefined) ?? 0
+    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
+  const heldBy = new Map<string | null, number>(
+    rows.map((row) => [row.asker && Buffer.from(row.asker).toString('hex'), row.held]),
+  )
+  const open = heldBy.get(null) ?? 0
   const free = openMax - open
   if (asker === undefined || !shares) return free > 0
   const terms = {
     ...shares,
     promisedTo: (each: string) => shares.promised.get(each) ?? shares.promisedToOthers,
   }
-  const held = { of: (each: string) => counts.get(each) ?? 0, all: open }
+  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: open }
   return rankOf(terms, held, asker, free) !== undefined
 }
 
