@@ -23,22 +23,12 @@ export type ProcessLog<Event> = {
 const endWaitMs = 1_000
 const endPollMs = 10
 
-/** Lines that come soon after one that was written are written together. A write of its own costs more than the line. */
-const togetherMs = 100
-const togetherBytes = 4_096
-
 export function createProcessLog<Event extends LogEvent>(
   levelOf: (event: Event) => Level,
 ): ProcessLog<Event> {
   // Asynchronous, so that a slow reader of the log cannot hold up the process.
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: togetherBytes,
-    periodicFlush: togetherMs,
-  })
+  const destination = pino.destination({ dest: 1, sync: false })
   const log = createLog(levelOf, destination)
-  let flushedMs = Number.NEGATIVE_INFINITY
   /** Aborted when every line is written, or when no reader is left. */
   const done = new AbortController()
   destination.once('close', () => done.abort())
@@ -49,12 +39,7 @@ export function createProcessLog<Event extends LogEvent>(
   let isEnding = false
   return {
     log(event) {
-      if (isEnding) return
-      log(event)
-      const now = performance.now()
-      if (now - flushedMs < togetherMs) return
-      flushedMs = now
-      destination.flush()
+      if (!isEnding) log(event)
     },
     async exit(code, { hangs = false } = {}) {
       if (!isEnding) destination.end()
