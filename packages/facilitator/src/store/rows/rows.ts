@@ -74,7 +74,12 @@ export function createRows(): Rows {
   function noteClaim(payment: Payment, isOpen: boolean): void {
     const permit = permitUnderWay(payment)
     const known = permit && claims.get(permit.payer)
-    if (known) claims.set(permit.payer, withClaim(known, payment, isOpen ? permit.permitNonce : undefined))
+    if (!known) return
+    const after = new Map(known)
+    const { challenge } = payment
+    if (isOpen) after.set(challenge.nonce, { challenge, permitNonce: permit.permitNonce })
+    else after.delete(challenge.nonce)
+    claims.set(permit.payer, after)
   }
 
   return {
@@ -152,18 +157,6 @@ export function createRows(): Rows {
       claims = createBoundedMap(rowsMax)
     },
   }
-}
-
-/** With the claim of this payment; without it when it has no permit nonce any more. */
-function withClaim(
-  known: Claims,
-  { challenge }: Payment,
-  permitNonce: OpenClaim['permitNonce'] | undefined,
-): Claims {
-  const after = new Map(known)
-  if (permitNonce === undefined) after.delete(challenge.nonce)
-  else after.set(challenge.nonce, { challenge, permitNonce })
-  return after
 }
 
 /** Claimed permits of this payer that may still take from its balance: `claim_payer` and `record`. */
