@@ -51,6 +51,7 @@ export function createChain(deps: {
   return {
     sawHead: head.saw,
     headNumber: head.number,
+    readHead: head.read,
     viewedAt: lens.viewedAt,
     findExecutedBurn: createFindExecutedBurn({ ...deps, head }),
 

@@ -89,6 +89,8 @@ export type Chain = {
   blockTime(number: bigint): Promise<UnixSeconds | undefined>
   /** The newest block the node was seen to have, give or take a few; no round trip. */
   headNumber(): bigint
+  /** Asks the node for its newest block. Where nothing is sent and nobody asks, the number above stays what it was. */
+  readHead(): Promise<bigint>
 }
 
 /**

@@ -112,20 +112,18 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     throw error
   }
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
-  const portsOn = (on: Store) => {
-    const ledger = createStoreLedger({
-      store: on,
-      clock,
-      settings,
-      askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
-    })
-    return {
-      store: on,
-      ledger: { ...ledger, books: createStoreBooks(on, at) },
-      issued: createIssuedStore(on),
-      bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
-    }
-  }
+  const ledger = createStoreLedger({
+    store,
+    clock,
+    settings,
+    askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
+  })
+  const portsOn = (on: Store) => ({
+    store: on,
+    ledger: { ...ledger.on(on), books: createStoreBooks(on, at) },
+    issued: createIssuedStore(on),
+    bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
+  })
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
   const { holder = '' } = store.leases
   const shared = deps.database && openShared({ database: deps.database, callerSecret, holder })

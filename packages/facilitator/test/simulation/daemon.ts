@@ -168,12 +168,10 @@ export async function startDaemon(deps: DaemonDeps) {
 function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Storage {
   const { clock } = process
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
+  const ledger = createStoreLedger({ store, clock, settings, askerOf: () => undefined })
   const portsOn = (on: Store) => ({
     store: on,
-    ledger: {
-      ...createStoreLedger({ store: on, clock, settings, askerOf: () => undefined }),
-      books: createStoreBooks(on, at),
-    },
+    ledger: { ...ledger.on(on), books: createStoreBooks(on, at) },
     issued: createIssuedStore(on),
     bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
   })

@@ -44,7 +44,7 @@ async function round(
     },
     examine: { permit: async () => seen },
     chain: {
-      headNumber: () => 100n,
+      readHead: async () => 100n,
       blockTime: async (number) => (number === 98n ? (deepTime as never) : undefined),
     },
     fence: async (gone) => {

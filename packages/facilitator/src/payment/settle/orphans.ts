@@ -14,7 +14,7 @@ export function createOrphans(deps: {
   readonly ledger: Pick<Ledger, 'find' | 'orphaned' | 'release'>
   readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
   readonly examine: Pick<Examine, 'permit'>
-  readonly chain: Pick<Chain, 'headNumber' | 'blockTime'>
+  readonly chain: Pick<Chain, 'readHead' | 'blockTime'>
   /** Hands what an account signed to the node, as far as no block holds it. The node may know it. */
   readonly send: (orphaned: Orphaned) => Promise<void>
   /** From now on the daemon of this account signs nothing before it has read again what it recorded. */
@@ -26,7 +26,7 @@ export function createOrphans(deps: {
 
   /** Whether no block to come can hold the burn, and no reorg brings one back that could. */
   async function isOver({ challenge }: ClaimedPermit): Promise<boolean> {
-    const deepTime = await chain.blockTime(chain.headNumber() - BigInt(deps.confirmations))
+    const deepTime = await chain.blockTime((await chain.readHead()) - BigInt(deps.confirmations))
     return deepTime !== undefined && challenge.deadline !== undefined && deepTime > challenge.deadline
   }
 

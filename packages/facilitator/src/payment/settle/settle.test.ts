@@ -1,4 +1,11 @@
-import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  accept,
+  type FacilitatorApi,
+  type Payload,
+  reject,
+  SvcError,
+} from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import {
@@ -33,6 +40,8 @@ async function setup(options: {
   outcomes?: (() => Promise<BurnOutcome>)[]
   examined?: Partial<Examine>
   retention?: number
+  /** The account that sends here. */
+  sender?: Address
 }) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: options.retention ?? 3600 })
@@ -73,7 +82,15 @@ async function setup(options: {
   })
   const changes = createLedgerChanges(undefined, patient, { everyMs: 1, gatherMs: 0 })
   const settleBurns = createSharedBurns({ here: () => burns, ledger, changes, clock: patient })
-  const settle = createSettle({ deployment, examine, ledger, burns: settleBurns, report, receiptPollMs: 20 })
+  const settle = createSettle({
+    deployment,
+    examine,
+    ledger,
+    burns: settleBurns,
+    report,
+    receiptPollMs: 20,
+    sender: options.sender,
+  })
   const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
     settle({ payload }, await ledger.presented(payload))
   return { clock, ledger, events, asked, present, burns }
@@ -122,6 +139,18 @@ describe('settle', () => {
       errorReason: 'deadline_passed',
       transaction: burnOf(7).txHash,
     })
+  })
+
+  it('a burn that a reorg took for good is refused, also where another account sends it', async () => {
+    const { present, ledger } = await setup({
+      sender: addressOf(0xb1),
+      examined: { permit: async () => reject('deadline_passed') },
+    })
+    const payload = permitPayloadOf(challenge)
+    await ledger.claim(challenge.nonce, payload, false, undefined, addressOf(0xb2))
+    await ledger.accept(challenge.nonce, burnOf(5))
+    await ledger.demote(challenge.nonce)
+    expect((await present(payload)).response.errorReason).toBe('deadline_passed')
   })
 
   it('a run that broke off before it signed frees the challenge for another payload', async () => {

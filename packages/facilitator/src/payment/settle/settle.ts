@@ -140,7 +140,9 @@ function createRefuseUnclaimed(deps: {
       const { challengeNonce } = payload
       const payment = await ledger.find(challengeNonce)
       const claimed = claimedBy(payload, payment)
-      if (claimed) {
+      // A reorg took its burn, and no block to come can hold it: whoever sends it, there is nothing to wait for.
+      const isLost = claimed?.demoted !== undefined && rejection.reason === 'deadline_passed'
+      if (claimed && !isLost) {
         const isDecided = claimed.accepted || isSentElsewhere(claimed)
         const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
         if (outcome !== 'refused')

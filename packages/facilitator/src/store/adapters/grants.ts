@@ -2,21 +2,32 @@
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import type { Grant, Hold, Ledger } from '../../payment/ledger-port.js'
-import type { Payment } from '../../payment/records.js'
-import { grantableIn } from '../steps/hold-steps.js'
+import type { Accepted, Payment } from '../../payment/records.js'
+import type { StepResult } from '../group.js'
+import { grantableIn, type Held, untaken } from '../steps/hold-steps.js'
 import type { Store } from '../store.js'
+
+/**
+ * Accepts a burn for a caller here, with a hold for that one. The store may show the burn to another caller before it answers:
+ * that caller has the grant then, and nobody gets a hold.
+ */
+type AcceptAwaited = (
+  nonce: ChallengeNonce,
+  accept: (holder: string | undefined) => Promise<StepResult<'accept'>>,
+) => ReturnType<Ledger['acceptAwaited']>
 
 /** Where other daemons can reach the store, a hold there keeps their callers off. */
 export function createGrants(
   store: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
   { find, presented }: Pick<Ledger, 'find' | 'presented'>,
-): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> {
+): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> & { readonly acceptAwaited: AcceptAwaited } {
   const { change } = store
   const { holder } = store.leases
   /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   const unrecorded = createUnrecorded(store, clock)
+  const accepting = createAccepting()
 
   function letGo(nonce: ChallengeNonce): void {
     const line = held.get(nonce)
@@ -61,13 +72,22 @@ export function createGrants(
       await grant.giveBack()
       throw error
     })
-    if (typeof found === 'object') return { ...grant, accepted: found }
+    if (typeof found === 'object') {
+      accepting.taken(nonce)
+      return { ...grant, accepted: found }
+    }
     // Nothing was taken. A hold in the store is for another caller here, who waits for the burn.
     letGo(nonce)
     return found
   }
 
   return {
+    async acceptAwaited(nonce, accept) {
+      const { accepted, isTaken } = await accepting.run(nonce, () => accept(holder))
+      if (typeof accepted !== 'object') return { outcome: accepted }
+      return { outcome: 'accepted', ...(!isTaken && { hold: handOut(store, clock, nonce, accepted) }) }
+    },
+
     /** A grant that is used counts at once: nobody may be told that the payment is still good while it is recorded. */
     find: async (nonce) => asUsed(unrecorded.has(nonce), await find(nonce)),
 
@@ -98,6 +118,52 @@ export function createGrants(
       }
     },
   }
+}
+
+/** Payments that the store is accepting, and whether a caller here has found the burn in the store meanwhile. */
+function createAccepting() {
+  const underWay = new Set<{ readonly nonce: ChallengeNonce; isTaken: boolean }>()
+  return {
+    async run<T>(
+      nonce: ChallengeNonce,
+      accept: () => Promise<T>,
+    ): Promise<{ accepted: T; isTaken: boolean }> {
+      const mine = { nonce, isTaken: false }
+      underWay.add(mine)
+      const accepted = await accept().finally(() => underWay.delete(mine))
+      return { accepted, isTaken: mine.isTaken }
+    },
+    taken(nonce: ChallengeNonce): void {
+      for (const each of underWay) if (each.nonce === nonce) each.isTaken = true
+    },
+  }
+}
+
+/** A hold that nobody takes at once is given up: its caller went away. In a ledger of one daemon it keeps nobody off. */
+function handOut(
+  { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
+  clock: Pick<Clock, 'sleep'>,
+  nonce: ChallengeNonce,
+  { accepted, ticketed: isNeeded }: Held,
+): Hold {
+  let left: Accepted | undefined = accepted
+  const take = (ticketed: boolean) => {
+    if (isNeeded && !ticketed) return undefined
+    const taken = left
+    left = undefined
+    return taken
+  }
+  const giveUp = async () => {
+    if (take(true) && !closed.aborted) await change('endHold', nonce, untaken(holder ?? ''))
+  }
+  // A hold that cannot be given up runs out.
+  if (holder !== undefined) {
+    clock
+      .sleep(limits.sharedPollMs, closed)
+      .then(giveUp)
+      .catch(() => undefined)
+  }
+  return { take }
 }
 
 /**

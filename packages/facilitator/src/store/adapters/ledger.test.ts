@@ -257,6 +257,38 @@ describe('accept and grant', () => {
     await expect(ledger.takeGrant(challenge.nonce, 0, request)).resolves.toBe('held')
   })
 
+  it('goes to whoever finds the burn in the store before the sender hears that it is recorded, and to nobody else', async () => {
+    const clock = stoppedClock(start)
+    const { store } = createMemoryStore(clock)
+    const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
+    const ledger = createStoreLedger({
+      store,
+      clock: waits,
+      settings: stepSettings,
+      askerOf: () => undefined,
+    })
+    const challenge = challengeOf(1)
+    const { nonce } = challenge
+    await ledger.issue(challenge)
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    let answer: () => void = () => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const slow: typeof store.change = async (name, ...args) => {
+      const outcome = await store.change(name, ...args)
+      if (name === 'accept') await answered
+      return outcome
+    }
+    const accepting = ledger.on({ ...store, change: slow }).acceptAwaited(nonce, burnOf(1))
+    const grant = await ledger.takeGrant(nonce, 1_000)
+    if (typeof grant === 'string') throw new Error(`the grant is ${grant}`)
+    await grant.use()
+    answer()
+    const { hold } = await accepting
+    expect(await ledger.takeGrant(nonce, 1_000, { ticketed: false, hold })).toBe('used')
+  })
+
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
     const change = () => new Promise<never>(() => undefined)

@@ -1,15 +1,12 @@
 /** The ledger of the payment flow on the store. */
 import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
-import { limits } from '../../config/limits.js'
-import type { Hold, Ledger, Pause } from '../../payment/ledger-port.js'
-import type { Accepted, Payment } from '../../payment/records.js'
+import type { Clock } from '@svc-zerc20/protocol'
+import type { Ledger, Pause } from '../../payment/ledger-port.js'
+import type { Payment } from '../../payment/records.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
-import type { StepResult } from '../group.js'
 import { pauseSetting, readSetting } from '../rows/rows.js'
 import { serverNow, sql } from '../sql.js'
-import { type Held, untaken } from '../steps/hold-steps.js'
 import type { StepSettings } from '../steps/step-context.js'
 import { isForgotten } from '../steps/steps.js'
 import type { Store } from '../store.js'
@@ -36,6 +33,7 @@ const rowsAtOnce = 256
 
 export type StoreLedger = Ledger & FeeLedger
 
+/** `on` gives the same ledger for work under leases: what it changes, it changes through that store. */
 export function createStoreLedger({
   store,
   clock,
@@ -47,41 +45,27 @@ export function createStoreLedger({
   readonly settings: StepSettings
   /** The name of a caller in the store. */
   readonly askerOf: (key: string | undefined) => string | undefined
-}): StoreLedger {
-  const { change, ask } = store
-  const { holder } = store.leases
-  const isShared = holder !== undefined
+}): StoreLedger & { on(store: Store): StoreLedger } {
+  const { ask } = store
+  const isShared = store.leases.holder !== undefined
   const nowMs = () => (isShared ? serverNow : sql`${clock.now()}`)
   const context = () => ({ now: Math.floor(clock.now() / 1000) as never, settings })
 
   const retained = (payment: Payment | undefined) =>
     payment && !isForgotten(payment, context()) ? payment : undefined
 
-  /** A hold that nobody takes at once is given up: its caller went away. In a ledger of one daemon it keeps nobody off. */
-  function handOut(nonce: ChallengeNonce, { accepted, ticketed: isNeeded }: Held): Hold {
-    let left: Accepted | undefined = accepted
-    const take = (ticketed: boolean) => {
-      if (isNeeded && !ticketed) return undefined
-      const taken = left
-      left = undefined
-      return taken
-    }
-    const giveUp = async () => {
-      if (take(true) && !store.closed.aborted) await change('endHold', nonce, untaken(holder ?? ''))
-    }
-    // A hold that cannot be given up runs out.
-    if (holder !== undefined) {
-      clock
-        .sleep(limits.sharedPollMs, store.closed)
-        .then(giveUp)
-        .catch(() => undefined)
-    }
-    return { take }
-  }
+  const grants = createGrants(store, clock, {
+    find: async (nonce) => retained(await ask(findPayment(nonce))),
+    async presented(payload) {
+      const { applied, payment, rows, known } = await ask(presented(payload, nowMs()))
+      if (applied !== undefined) store.remember?.(applied, rows)
+      return { ...known, payment: retained(payment) }
+    },
+  })
 
-  return {
+  const on = ({ change }: Store): StoreLedger => ({
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
-    ...pauseOn(store),
+    ...pauseOn(ask, change),
     claim: (nonce, payload, ticketed = false, means, sender) =>
       change('claim', nonce, payload, ticketed, means, sender),
     ofPayer: (payer) => ask(ofPayer(payer, nowMs())),
@@ -96,11 +80,9 @@ export function createStoreLedger({
     // A daemon that is alone with its ledger burns every claim, also those of others from before a move.
     recordSigned: (transaction, nonces) =>
       change('recordSigned', transaction, nonces, isShared ? transaction.from : undefined),
-    accept: async (nonce, burn) => outcomeOf(await change('accept', nonce, burn, false, undefined)),
-    async acceptAwaited(nonce, burn) {
-      const accepted = await change('accept', nonce, burn, true, holder)
-      const hold = typeof accepted === 'object' ? { hold: handOut(nonce, accepted) } : {}
-      return { outcome: outcomeOf(accepted), ...hold }
+    accept: async (nonce, burn) => {
+      const accepted = await change('accept', nonce, burn, false, undefined)
+      return typeof accepted === 'object' ? 'accepted' : accepted
     },
     demote: (nonce) => change('demote', nonce),
     moveBurn: (nonce, burn) => change('moveBurn', nonce, burn),
@@ -122,14 +104,9 @@ export function createStoreLedger({
     finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
     recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
-    ...createGrants(store, clock, {
-      find: async (nonce) => retained(await ask(findPayment(nonce))),
-      async presented(payload) {
-        const { applied, payment, rows, known } = await ask(presented(payload, nowMs()))
-        if (applied !== undefined) store.remember?.(applied, rows)
-        return { ...known, payment: retained(payment) }
-      },
-    }),
+    ...grants,
+    acceptAwaited: (nonce, burn) =>
+      grants.acceptAwaited(nonce, (holder) => change('accept', nonce, burn, true, holder)),
 
     feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),
@@ -139,15 +116,15 @@ export function createStoreLedger({
     recordSweepFound: (sweep, transfer) => change('recordSweepFound', sweep, transfer),
     openSweeps: () => ask(openSweeps()),
     swept: () => ask(swept()),
-  }
+  })
+
+  return { ...on(store), on }
 }
 
-const pauseOn = ({ ask, change }: Store): Pick<Ledger, 'pause' | 'setPause'> => ({
+const pauseOn = (ask: Store['ask'], change: Store['change']): Pick<Ledger, 'pause' | 'setPause'> => ({
   pause: async () => (await ask(readSetting<Pause | null>(pauseSetting))) ?? undefined,
   setPause: (pause) => change('changeSetting', pauseSetting, pause ?? null),
 })
-
-const outcomeOf = (accepted: StepResult<'accept'>) => (typeof accepted === 'object' ? 'accepted' : accepted)
 
 const askerBytes = 16
 
