@@ -83,9 +83,8 @@ export function createGrants(
 
   return {
     async acceptAwaited(nonce, accept) {
-      const { accepted, isTaken } = await accepting.run(nonce, () => accept(holder))
-      if (typeof accepted !== 'object') return { outcome: accepted }
-      return { outcome: 'accepted', ...(!isTaken && { hold: handOut(store, clock, nonce, accepted) }) }
+      const { outcome, free } = await accepting.run(nonce, () => accept(holder))
+      return { outcome, ...(free && { hold: handOut(store, clock, nonce, free) }) }
     },
 
     /** A grant that is used counts at once: nobody may be told that the payment is still good while it is recorded. */
@@ -124,14 +123,15 @@ export function createGrants(
 function createAccepting() {
   const underWay = new Set<{ readonly nonce: ChallengeNonce; isTaken: boolean }>()
   return {
-    async run<T>(
+    async run(
       nonce: ChallengeNonce,
-      accept: () => Promise<T>,
-    ): Promise<{ accepted: T; isTaken: boolean }> {
+      accept: () => Promise<StepResult<'accept'>>,
+    ): Promise<{ readonly outcome: Awaited<ReturnType<Ledger['accept']>>; readonly free?: Held }> {
       const mine = { nonce, isTaken: false }
       underWay.add(mine)
       const accepted = await accept().finally(() => underWay.delete(mine))
-      return { accepted, isTaken: mine.isTaken }
+      if (typeof accepted !== 'object') return { outcome: accepted }
+      return { outcome: 'accepted', ...(!mine.isTaken && { free: accepted }) }
     },
     taken(nonce: ChallengeNonce): void {
       for (const each of underWay) if (each.nonce === nonce) each.isTaken = true
