@@ -110,4 +110,4 @@ export function createMemoryStore(clock: Clock, settings: Partial<StepSettings> 
   return portsOf(openAlone(optionsOf(steps, clock)), clock, steps)
 }
 
-export type TestLedger = ReturnType<typeof createMemoryStore>['ledger']
+export type TestLedger = Omit<ReturnType<typeof createMemoryStore>['ledger'], 'on'>

@@ -153,9 +153,9 @@ export const limits = {
   batchBaseGas: 60_000n,
   /** Simulations that must fail before a burn is dropped: nodes behind one address differ a little. */
   trialsMax: 3,
-  /** First and longest pause before a burn that a reorg took back is tried again. */
-  reorgedRetryFirstMs: 1_000,
-  reorgedRetryMaxMs: 60_000,
+  /** First and longest pause before a burn that broke off, or that a reorg took back, is tried again. */
+  burnRetryFirstMs: 1_000,
+  burnRetryMaxMs: 60_000,
   /** New transactions for one burn whose txNonce a foreign transaction used. */
   burnAttemptsMax: 5,
   /** First and longest wait of a payer whose relayed burn failed on chain; doubled each time. */

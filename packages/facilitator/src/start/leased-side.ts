@@ -78,10 +78,11 @@ export async function createLeasedSide(
   const burns = createBurns({
     burner: wireBurner(sending, closing.signal),
     ledger,
+    examine,
     account,
     clock,
     report,
-    retryMs: { first: limits.reorgedRetryFirstMs, max: limits.reorgedRetryMaxMs },
+    retryMs: { first: limits.burnRetryFirstMs, max: limits.burnRetryMaxMs },
     closing: draining.signal,
   })
   const finalization = await make.finalization(working)
@@ -113,7 +114,7 @@ export async function createLeasedSide(
       else finalization.startHelp()
       // Where there is no other daemon, nobody hands anything over.
       if (send && isShared && profile.acceptsPayments) {
-        stopShared = startShared(sending, { burns, examine, changes, isWorking: work !== undefined })
+        stopShared = startShared(sending, { burns, examine, changes, workLedger: work && workStorage.ledger })
       }
     },
 
@@ -130,22 +131,24 @@ export async function createLeasedSide(
   }
 }
 
-/** Takes up what other daemons claimed, or left behind. Returns a function that stops it. */
+/** Takes up what other daemons claimed, and, with the work, what they left behind. Returns a function that stops it. */
 function startShared(
-  { config, chainSide, senders, storage: { ledger, store }, clock, telemetry }: LeasedParts,
+  { chainSide: { rpc }, senders, storage: { ledger, store }, clock, telemetry }: LeasedParts,
   deps: Pick<LeasedSide, 'burns'> &
-    Pick<PaymentFlow, 'examine'> & { readonly changes: LedgerChanges; readonly isWorking: boolean },
+    Pick<PaymentFlow, 'examine'> & {
+      readonly changes: LedgerChanges
+      readonly workLedger: LeasedParts['storage']['ledger'] | undefined
+    },
 ): () => Promise<unknown> {
-  const { rpc, chain } = chainSide
+  const { workLedger } = deps
   const report = telemetry.log
   const account = senders.relayer.address
   const retryMs = limits.handOverRetryMs
   const handOver = startHandOver({ ...deps, ledger, account, clock, report, retryMs })
-  if (!deps.isWorking) return handOver.stop
+  if (!workLedger) return handOver.stop
   const endOrphans = createOrphans({
     ...deps,
-    ledger,
-    chain,
+    ledger: workLedger,
     async send({ account: gone, signed }) {
       const used = await countTransactions(rpc, gone, 'latest')
       for (const { txNonce, raw } of signed)
@@ -153,7 +156,6 @@ function startShared(
     },
     // A lease that was taken once has a new term.
     fence: async (gone) => (await store.leases.take(sendLease(gone)))?.release(),
-    confirmations: config.settlement.confirmations,
     report,
   })
   const orphans = startLoop({

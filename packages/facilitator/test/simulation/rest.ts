@@ -13,15 +13,10 @@ export function createUnrest(deps: {
   readonly chain: Chain
   readonly rules: Rules
   readonly hosts: readonly Host[]
-  readonly areStepsRefused: boolean
 }): () => Promise<string | undefined> {
   const { database, books, chain, rules, hosts } = deps
 
-  /** A store that refused to release a claim hears of it again at the next start, and nobody waits for that. */
-  const isPast = ({ expiresAt }: Pick<Purchase, 'expiresAt'>) =>
-    deps.areStepsRefused && chain.tip().time > expiresAt
-
-  async function ofPurchase({ nonce, payTo, end, served, expiresAt }: Purchase): Promise<string | undefined> {
+  async function ofPurchase({ nonce, payTo, end, served }: Purchase): Promise<string | undefined> {
     if (end === undefined) return 'its payer still waits'
     const tip = chain.tip()
     const leaves = chain.leavesAt(tip, payTo)
@@ -41,11 +36,11 @@ export function createUnrest(deps: {
         return 'the chain does not hold its burn'
       if (chain.mintedAt(tip, nonce) < counted.burn.value) return 'it is not minted as the ledger has it'
     }
-    if (accepted && served.length === 0 && !(granted && end === 'already_accepted')) {
+    const isTold = served.length > 0 || (granted && end === 'already_accepted') || end === 'left'
+    if (accepted && !isTold) {
       return 'it is accepted, and nobody was served'
     }
-    if (claim?.permit && !accepted && !demoted && !isPast({ expiresAt }))
-      return 'its claim is neither burned nor released'
+    if (claim?.permit && !accepted && !demoted) return 'its claim is neither burned nor released'
     return undefined
   }
 
@@ -54,7 +49,7 @@ export function createUnrest(deps: {
     const items = [...transactions.flatMap((each) => each.items), ...unsigned]
     const payments = await Promise.all(items.map(({ challenge }) => books.find(challenge.nonce)))
     // A reorg took the burn of a demoted one, and it could not be burned again in time: it keeps its transaction for ever.
-    const open = payments.filter((payment) => payment && !payment.demoted && !isPast(payment.challenge))
+    const open = payments.filter((payment) => payment && !payment.demoted)
     if (open.length > 0) return `${open.length} burns are under way`
     const minting = await Promise.all(
       mints.map(({ nonces }) => Promise.all(nonces.map((nonce) => books.find(nonce)))),

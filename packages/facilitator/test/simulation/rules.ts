@@ -2,7 +2,7 @@
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Burn, SignedTransaction } from '../../src/payment/records.js'
 import type { StepName } from '../../src/store/group.js'
-import { type Block, type Chain, helper } from './chain.js'
+import { type Block, type Chain, helper, type Leaf } from './chain.js'
 import type { Terms } from './daemon.js'
 import type { Sent } from './node.js'
 import type { Process } from './timeline.js'
@@ -124,6 +124,11 @@ export function createRules(deps: {
         )
     const isShaken = reorgedAtMs > (signedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY)
     if (!isShaken && [...calls.values()].some(isOut)) broken(`${nonce} is released while its burn is out`)
+    const isRelayed = ({ txHash, block }: Leaf) =>
+      block.mined.some(({ transaction: { hash, from } }) => hash === txHash && deps.sender(from))
+    const { payTo } = purchases.get(nonce) ?? {}
+    if (!isShaken && payTo && chain.leavesAt(tip, payTo).some(isRelayed))
+      broken(`${nonce} is released though a facilitator burned it`)
   }
 
   /** A run whose record the store refused has broken off, too: then the ledger does not even know of the first burn. */

@@ -54,7 +54,6 @@ export async function simulate(
   // Nodes that are behind or do not answer, and steps without an answer, let a burn be sent twice. That costs gas and burns
   // nothing.
   const isHonest = faults.lagging + faults.lost + faults.refused + faults.stepsUnanswered === 0
-  const areStepsRefused = faults.stepsRefused + faults.stepsUnanswered > 0
   const daemons = draws.oneOf([1, 1, 2, 3])
   const isShared = daemons > 1
   const isKeyShared = faults.usurpEveryMs > 0
@@ -235,7 +234,7 @@ export async function simulate(
   let seeing = 0
   const at = () => ({ now: Math.floor(timeline.now() / 1000), settings })
   const books = createStoreBooks({ ask: async (question) => database.ask(question) }, at)
-  const unrest = createUnrest({ database, books, chain, rules, hosts, areStepsRefused })
+  const unrest = createUnrest({ database, books, chain, rules, hosts })
   const look = async () => {
     unsettled = await unrest()
     if (unsettled === undefined) seeing += 1

@@ -1,11 +1,13 @@
-import { reject } from '@svc-zerc20/protocol'
+import { accept, reject, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
-import { burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
+import { until } from '../../../../../test/support/until.js'
+import { addressOf, burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burner, BurnOutcome } from '../ports.js'
 import type { FlowEvent } from '../report.js'
 import { createBurns } from './burns.js'
+import type { Examine } from './examine.js'
 
 const challenge = challengeOf(1)
 const payload = permitPayloadOf(challenge)
@@ -29,7 +31,11 @@ async function setup(outcomes: readonly BurnOutcome[]) {
   const left = [...outcomes]
   let listener: Parameters<Burner['onReorged']>[0] = () => undefined
   const next = async () => left.shift() ?? failedWith('burn_failed')
-  const world = { onPause: async (): Promise<void> => undefined }
+  const world = {
+    onPause: async (): Promise<void> => undefined,
+    examined: accept({ verdict: 'burnable' } as never) as Awaited<ReturnType<Examine['permit']>>,
+    isLost: false,
+  }
   const burns = createBurns({
     burner: {
       burn: next,
@@ -41,6 +47,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       },
     },
     ledger,
+    examine: { permit: async () => world.examined, isLost: async () => world.isLost },
     clock: {
       ...clock,
       sleep: async (ms) => {
@@ -140,5 +147,78 @@ describe('a burn that somebody else saw', () => {
     expect(await burns.watch(nonce, 1_000)).toEqual({ kind: 'accepted' })
     expect(await ledger.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(5) } })
     expect(named('burn.failed')).toEqual([])
+  })
+})
+
+describe('a burn that broke off', () => {
+  const second = challengeOf(2)
+  const item = { challenge: second, payload: permitPayloadOf(second) }
+  const transaction = { txNonce: 0, hash: burnOf(7).txHash, raw: '0x02', from: addressOf(0xb0) } as const
+
+  /** A claim whose burn is on the chain, where the ledger refuses what it is told so many times. */
+  async function broken(refusals: number) {
+    const world = await setup([burnedAgain, burnedAgain, burnedAgain])
+    // Pauses end at once here, and would never leave the turn to anybody else.
+    world.world.onPause = () => new Promise((resolve) => setImmediate(resolve))
+    const { accept: record } = world.ledger
+    let left = refusals
+    world.ledger.accept = async (...args) => {
+      left -= 1
+      if (left >= 0) throw new SvcError('ledger_failed', 'away')
+      return record(...args)
+    }
+    await world.ledger.issue(second)
+    await world.ledger.claim(second.nonce, item.payload)
+    return world
+  }
+  const ended = async ({ ledger }: Awaited<ReturnType<typeof setup>>, end: 'accepted' | 'released') =>
+    until(async () => {
+      const payment = await ledger.find(second.nonce)
+      return end === 'accepted' ? payment?.accepted !== undefined : payment?.claim === undefined
+    })
+
+  it('is taken up without its payer until the ledger knows of it', async () => {
+    const test = await broken(2)
+    test.burns.start(item, 'burnable')
+    await ended(test, 'accepted')
+    expect(test.named('burn.interrupted')).toHaveLength(2)
+  })
+
+  it('is taken up when its transaction was recorded, and only the answer to that got lost', async () => {
+    const test = await broken(0)
+    test.left.unshift(failedWith('storage_unavailable'))
+    await test.ledger.recordSigned(transaction, [second.nonce])
+    test.burns.start(item, 'burnable')
+    await ended(test, 'accepted')
+  })
+
+  it('keeps its claim while a block may hold it, and frees it once it is lost', async () => {
+    const test = await broken(1)
+    test.world.examined = reject('deadline_passed')
+    await test.ledger.recordSigned(transaction, [second.nonce])
+    test.burns.start(item, 'burnable')
+    await until(() => test.pauses.length > 5)
+    expect((await test.ledger.find(second.nonce))?.claim).toBeDefined()
+    expect(await test.burns.refuse(item, reject('insufficient_funds'))).toBe('under_way')
+    test.world.isLost = true
+    await ended(test, 'released')
+    expect(test.named('burn.failed')).toMatchObject([
+      { challengeNonce: second.nonce, reason: 'deadline_passed' },
+    ])
+  })
+
+  it('is left to whoever claims its challenge after it', async () => {
+    const test = await broken(1)
+    const { onPause } = test.world
+    test.world.onPause = async () => {
+      await onPause()
+      await test.ledger.release(second.nonce)
+      await test.ledger.claim(second.nonce, permitPayloadOf(second, { nonce: 1n }))
+    }
+    test.burns.start(item, 'burnable')
+    await until(() => test.pauses.length === 1)
+    await until(async () => test.named('burn.interrupted').length === 1)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([test.pauses.length, test.left.length]).toEqual([1, 2])
   })
 })

@@ -2,17 +2,21 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import { type ChallengeNonce, inTime, type Rejection } from '@svc-zerc20/protocol'
+import { backOffMs, type ChallengeNonce, inTime, type Rejection } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
 import type { Challenge, ClaimedPermit, Interrupted, ShallowBurns } from '../records.js'
+import type { Examine } from './examine.js'
 import type { PermitVerdict } from './judge.js'
-import { type BurnEnd, createRunBurn, type RunBurnDeps } from './run-burn.js'
+import { type BurnEnd, createRunBurn, isClaimOf, type RunBurnDeps } from './run-burn.js'
 
 export type Burns = ReturnType<typeof createBurns>
 
-export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
-  const { burner, report } = deps
-  const underWay = createUnderWay(deps)
+export function createBurns(
+  deps: RunBurnDeps & { readonly burner: Burner; readonly examine: Pick<Examine, 'permit' | 'isLost'> },
+) {
+  const { burner, ledger, examine, account, report } = deps
+  const underWay = createUnderWay(deps.clock, breakOff)
+  const takeUpLater = createTakeUpLater(deps, takeUp)
   const { run, runAgain, follow } = createRunBurn(deps)
   const isAwaited =
     ({ nonce }: Challenge) =>
@@ -20,48 +24,72 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
       underWay.isWatched(nonce)
 
   burner.onReorged((item, burned, how) => {
-    const { challenge } = item
     // The burn may not even be recorded as accepted yet.
-    const before = Promise.resolve(underWay.of(challenge.nonce)).catch(() => undefined)
+    const before = Promise.resolve(underWay.of(item.challenge.nonce)).catch(() => undefined)
     const goOn = how === 'moved' ? follow : runAgain
     underWay.track(
-      challenge,
+      item,
       before.then(() => goOn(item, burned)),
     )
   })
 
+  function breakOff(item: ClaimedPermit, err: unknown): void {
+    report({ event: 'burn.interrupted', challengeNonce: item.challenge.nonce, err })
+    takeUpLater(item)
+  }
+
+  function start(item: ClaimedPermit, verdict: PermitVerdict): void {
+    const { challenge } = item
+    if (underWay.of(challenge.nonce)) return
+    const burned = verdict === 'burned' ? burner.find(item) : burner.burn(item)
+    underWay.track(item, run(item, burned, isAwaited(challenge)))
+  }
+
+  async function release(nonce: ChallengeNonce, why: Rejection, unsigned: boolean): Promise<boolean> {
+    const { reason, message } = why
+    const outcome = await ledger.release(nonce, { reason, message }, { unsigned, sender: account })
+    if (outcome === 'released') report({ event: 'burn.failed', challengeNonce: nonce, reason })
+    return outcome === 'released'
+  }
+
+  async function refuse(item: ClaimedPermit, rejection: Rejection): Promise<'refused' | 'under_way'> {
+    const { nonce } = item.challenge
+    if (underWay.of(nonce)) return 'under_way'
+    if (await release(nonce, rejection, true)) return 'refused'
+    if (!(await examine.isLost(item, rejection))) return 'under_way'
+    await release(nonce, rejection, false)
+    return 'refused'
+  }
+
+  async function takeUp(item: ClaimedPermit): Promise<'started' | 'refused' | 'under_way'> {
+    const { challenge, payload } = item
+    const examined = await examine.permit(challenge, payload)
+    if (!examined.ok) return refuse(item, examined)
+    start(item, examined.value.verdict)
+    return 'started'
+  }
+
   return {
     /** Starts the claimed burn in the background, unless it is under way; one that is on chain already is only looked up. */
-    start(item: ClaimedPermit, verdict: PermitVerdict): void {
-      const { challenge } = item
-      if (underWay.of(challenge.nonce)) return
-      const burned = verdict === 'burned' ? burner.find(item) : burner.burn(item)
-      underWay.track(challenge, run(item, burned, isAwaited(challenge)))
-    },
+    start,
 
     /** Goes on with the transaction that an earlier run of the daemon had broadcast. */
     resume(interrupted: Interrupted): void {
       const outcomes = burner.resume(interrupted)
       for (const [i, item] of interrupted.items.entries()) {
         const outcome = outcomes[i]
-        if (outcome) underWay.track(item.challenge, run(item, outcome, isAwaited(item.challenge)))
+        if (outcome) underWay.track(item, run(item, outcome, isAwaited(item.challenge)))
       }
     },
+
+    /** Examines a claim again whose burn does not run: it is burned, found burned, or refused. */
+    takeUp,
 
     /** Watches accepted burns of an earlier run: a reorg is answered as in that run. */
     watchForReorg: (burns: ShallowBurns) => burner.watch(burns),
 
-    /** Releases a claim that cannot burn, unless its burn is running or a transaction carries it. */
-    async refuse(nonce: ChallengeNonce, { reason, message }: Rejection): Promise<'refused' | 'under_way'> {
-      if (underWay.of(nonce)) return 'under_way'
-      const released = await deps.ledger.release(
-        nonce,
-        { reason, message },
-        { unsigned: true, sender: deps.account },
-      )
-      if (released === 'released') report({ event: 'burn.failed', challengeNonce: nonce, reason })
-      return 'refused'
-    },
+    /** Releases a claim that cannot burn, unless its burn is running, or a transaction carries it that a block may still hold. */
+    refuse,
 
     watch: underWay.watch,
 
@@ -71,8 +99,43 @@ export function createBurns(deps: RunBurnDeps & { readonly burner: Burner }) {
   }
 }
 
+/** Takes up claims whose burns broke off, later each time, until they have come to an end. Their payers may have gone away. */
+function createTakeUpLater(
+  { ledger, account, clock, report, retryMs, closing }: RunBurnDeps,
+  takeUp: Burns['takeUp'],
+): (item: ClaimedPermit) => void {
+  const waiting = new Set<ChallengeNonce>()
+
+  async function takeUpOnce(item: ClaimedPermit): Promise<'under_way' | 'ended'> {
+    const { nonce } = item.challenge
+    try {
+      const payment = await ledger.find(nonce)
+      if (payment?.accepted || !isClaimOf(payment, item, account)) return 'ended'
+      return (await takeUp(item)) === 'under_way' ? 'under_way' : 'ended'
+    } catch (err) {
+      report({ event: 'burn.interrupted', challengeNonce: nonce, err })
+      return 'under_way'
+    }
+  }
+
+  return async (item) => {
+    const { nonce } = item.challenge
+    if (waiting.has(nonce)) return
+    waiting.add(nonce)
+    for (let times = 1; ; times++) {
+      await clock.sleep(backOffMs(times, retryMs.first, retryMs.max), closing)
+      if (closing.aborted) return
+      if ((await takeUpOnce(item)) === 'ended') break
+    }
+    waiting.delete(nonce)
+  }
+}
+
 /** The burns that run at the moment, one for each challenge at most, and how each ends. */
-function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>) {
+function createUnderWay(
+  clock: RunBurnDeps['clock'],
+  onBrokenOff: (item: ClaimedPermit, error: unknown) => void,
+) {
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
   /** The number of callers that wait for each. */
   const watched = new Map<ChallengeNonce, number>()
@@ -82,13 +145,13 @@ function createUnderWay({ clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>
     else watched.set(nonce, after)
   }
   return {
-    track(challenge: Challenge, running: Promise<BurnEnd>): void {
+    track(item: ClaimedPermit, running: Promise<BurnEnd>): void {
+      const { nonce } = item.challenge
       const end = running.finally(() => {
-        if (underWay.get(challenge.nonce) === end) underWay.delete(challenge.nonce)
+        if (underWay.get(nonce) === end) underWay.delete(nonce)
       })
-      underWay.set(challenge.nonce, end)
-      // The claim stays: the same payload, sent again, resumes the burn where it broke off.
-      end.catch((err) => report({ event: 'burn.interrupted', challengeNonce: challenge.nonce, err }))
+      underWay.set(nonce, end)
+      end.catch((error) => onBrokenOff(item, error))
     },
 
     of: (challengeNonce: ChallengeNonce) => underWay.get(challengeNonce),

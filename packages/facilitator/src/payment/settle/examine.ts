@@ -14,7 +14,7 @@ import {
 import type { Ledger, PayerRecord } from '../ledger-port.js'
 import { phaseAt } from '../lifecycle.js'
 import type { Chain, Deployment, PermitChainFacts, Signers, Tickets } from '../ports.js'
-import type { Burn, Challenge, OpenClaim, PayerMeans, Payment } from '../records.js'
+import type { Burn, Challenge, ClaimedPermit, OpenClaim, PayerMeans, Payment } from '../records.js'
 import {
   judgePermit,
   judgePermitForm,
@@ -63,6 +63,11 @@ export type Examine = {
     payload: Payload.PermitPayload,
     payer?: PayerRecord,
   ): Promise<Result<ExaminedPermit>>
+  /**
+   * Whether no block holds the burn, and none to come can, unless a reorg goes deeper than the confirmations. `rejection` is
+   * what its examination said a moment ago.
+   */
+  isLost(item: ClaimedPermit, rejection: Rejection): Promise<boolean>
   /** With `wasSeenInTime`, the burn must have been mined before its challenge expired. */
   selfTransfer(
     challenge: Challenge,
@@ -142,6 +147,8 @@ export function createExamine(deps: ExamineDeps): Examine {
       return judge(facts, openClaims, executedOf(openClaims, others))
     },
 
+    isLost: createIsLost(deps, (item) => examine.permit(item.challenge, item.payload)),
+
     async selfTransfer(challenge, payload, wasSeenInTime = false) {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
       const verdict = judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
@@ -162,6 +169,21 @@ export function createExamine(deps: ExamineDeps): Examine {
     },
   }
   return examine
+}
+
+function createIsLost(
+  { chain, confirmations }: Pick<ExamineDeps, 'chain' | 'confirmations'>,
+  examinePermit: (item: ClaimedPermit) => Promise<Result<ExaminedPermit>>,
+): Examine['isLost'] {
+  return async (item, { reason }) => {
+    const { deadline } = item.challenge
+    if (reason !== 'deadline_passed' || deadline === undefined) return false
+    const deepTime = await chain.blockTime((await chain.readHead()) - BigInt(confirmations))
+    if (deepTime === undefined || deepTime <= deadline) return false
+    // Only what is seen after that counts: a reorg may have brought the burn since it was examined.
+    const examined = await examinePermit(item)
+    return !examined.ok && examined.reason === 'deadline_passed'
+  }
 }
 
 const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>

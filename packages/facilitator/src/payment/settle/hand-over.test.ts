@@ -33,10 +33,9 @@ it('a claim of another daemon is taken up with the news of it; much news is one 
     account: addressOf(0xb1),
     burns: {
       start: async ({ challenge: { nonce } }) => void started.push(nonce),
-      refuse: async () => 'refused',
+      takeUp: () => Promise.reject(new Error('it was examined when it was claimed')),
       isUnderWay: () => false,
     },
-    examine: { permit: () => Promise.reject(new Error('it was examined when it was claimed')) },
     changes,
     clock,
     report: ({ event }) => expect.fail(event),

@@ -5,34 +5,25 @@ import { type Loop, startLoop } from '../loop.js'
 import type { UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
-import type { Examine } from './examine.js'
 import type { LedgerChanges } from './shared-burns.js'
 
 export function startHandOver(deps: {
   readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt'>
   /** The account that sends here. */
   readonly account: Address
-  readonly burns: Pick<Burns, 'start' | 'refuse' | 'isUnderWay'>
-  readonly examine: Pick<Examine, 'permit'>
+  readonly burns: Pick<Burns, 'start' | 'takeUp' | 'isUnderWay'>
   readonly changes: Pick<LedgerChanges, 'listen' | 'everyMs'>
   readonly clock: Clock
   readonly report: Report
   /** Pause before a claim is taken up again whose burn broke off, or whose sender lived a moment ago. */
   readonly retryMs: number
 }): Loop {
-  const { ledger, account, burns, examine, changes, clock, report } = deps
+  const { ledger, account, burns, changes, clock, report } = deps
   /** Claims that were taken up, and when. */
   const takenUp = new Map<ChallengeNonce, number>()
   let adoptedAtMs = 0
   /** The unsigned claims of the last round. A newer one was examined a moment ago, when it was claimed. */
   let seenBefore: ReadonlySet<ChallengeNonce> | undefined
-
-  async function takeUp(claim: UnsignedClaim, isFresh: boolean) {
-    if (isFresh) return burns.start(claim, 'burnable')
-    const examined = await examine.permit(claim.challenge, claim.payload)
-    if (examined.ok) return burns.start(claim, examined.value.verdict)
-    await burns.refuse(claim.challenge.nonce, examined)
-  }
 
   /** From the next round on they are ours, if their sender is gone. */
   async function adopt(foreign: readonly UnsignedClaim[]): Promise<void> {
@@ -58,7 +49,8 @@ export function startHandOver(deps: {
     const takingUp = claims.filter(isOwn).map((claim) => {
       const { nonce } = claim.challenge
       takenUp.set(nonce, clock.now())
-      return takeUp(claim, seen?.has(nonce) === false)
+      const isFresh = seen?.has(nonce) === false
+      return isFresh ? burns.start(claim, 'burnable') : burns.takeUp(claim)
     })
     await Promise.allSettled(takingUp).then((ends) => {
       for (const end of ends) if (end.status === 'rejected') throw end.reason

@@ -4,7 +4,6 @@
  */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import type { Ledger, Orphaned } from '../ledger-port.js'
-import type { Chain } from '../ports.js'
 import type { ClaimedPermit } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
@@ -13,22 +12,14 @@ import type { Examine } from './examine.js'
 export function createOrphans(deps: {
   readonly ledger: Pick<Ledger, 'find' | 'orphaned' | 'release'>
   readonly burns: Pick<Burns, 'start' | 'isUnderWay'>
-  readonly examine: Pick<Examine, 'permit'>
-  readonly chain: Pick<Chain, 'readHead' | 'blockTime'>
+  readonly examine: Pick<Examine, 'permit' | 'isLost'>
   /** Hands what an account signed to the node, as far as no block holds it. The node may know it. */
   readonly send: (orphaned: Orphaned) => Promise<void>
   /** From now on the daemon of this account signs nothing before it has read again what it recorded. */
   readonly fence: (account: Address) => Promise<void>
-  readonly confirmations: number
   readonly report: Report
 }): (account: Address) => Promise<void> {
-  const { ledger, burns, examine, chain, report } = deps
-
-  /** Whether no block to come can hold the burn, and no reorg brings one back that could. */
-  async function isOver({ challenge }: ClaimedPermit): Promise<boolean> {
-    const deepTime = await chain.blockTime((await chain.readHead()) - BigInt(deps.confirmations))
-    return deepTime !== undefined && challenge.deadline !== undefined && deepTime > challenge.deadline
-  }
+  const { ledger, burns, examine, report } = deps
 
   /** Burns that a reorg took, and that no block can hold any more. */
   const lost = new Set<ChallengeNonce>()
@@ -39,7 +30,7 @@ export function createOrphans(deps: {
     if (burns.isUnderWay(challengeNonce) || lost.has(challengeNonce)) return
     const examined = await examine.permit(challenge, payload)
     if (examined.ok && examined.value.verdict === 'burned') return burns.start(item, 'burned')
-    if (examined.ok || !(await isOver(item))) return
+    if (examined.ok || !(await examine.isLost(item, examined))) return
     const { reason, message } = examined
     const isReleased = (await ledger.release(challengeNonce, { reason, message })) === 'released'
     if (isReleased) return report({ event: 'burn.failed', challengeNonce, reason })

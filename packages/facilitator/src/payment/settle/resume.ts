@@ -8,8 +8,8 @@ import type { Examine } from './examine.js'
 
 export async function createResume(deps: {
   ledger: Pick<Ledger, 'interrupted' | 'accept'>
-  burns: Pick<Burns, 'start' | 'resume' | 'refuse' | 'watchForReorg'>
-  examine: Pick<Examine, 'permit' | 'selfTransfer'>
+  burns: Pick<Burns, 'takeUp' | 'resume' | 'watchForReorg'>
+  examine: Pick<Examine, 'selfTransfer'>
   report: Report
   /** The account whose work is taken up, where several send. */
   account?: Address | undefined
@@ -37,11 +37,8 @@ export async function createResume(deps: {
      */
     async restartClaims(): Promise<void> {
       for (const claim of unsigned) {
-        const { challenge, payload } = claim
-        const examined = await examine.permit(challenge, payload)
-        if (examined.ok) burns.start(claim, examined.value.verdict)
-        else await burns.refuse(challenge.nonce, examined)
-        report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+        await burns.takeUp(claim)
+        report({ event: 'burn.resumed', challengeNonce: claim.challenge.nonce })
       }
       for (const { challenge, payload } of transfers) {
         const burn = await examine.selfTransfer(challenge, payload)

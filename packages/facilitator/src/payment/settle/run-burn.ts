@@ -3,6 +3,7 @@ import {
   type Address,
   backOffMs,
   type Clock,
+  Payload,
   type Rejection,
   SvcError,
   type TxHash,
@@ -10,7 +11,14 @@ import {
 import { demote } from '../demote.js'
 import type { Hold, Ledger } from '../ledger-port.js'
 import type { Burner, BurnOutcome } from '../ports.js'
-import type { Burn, Challenge, ClaimedPermit, Released } from '../records.js'
+import {
+  type Burn,
+  type Challenge,
+  type ClaimedPermit,
+  isForOtherSender,
+  type Payment,
+  type Released,
+} from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 
 export type BurnEnd =
@@ -35,7 +43,7 @@ export type RunBurnDeps = {
   readonly account?: Address | undefined
   readonly clock: Clock
   readonly report: Report
-  /** Pauses before a burn of a demoted payment is tried again: the first, and the longest. */
+  /** Pauses before a burn that broke off, or was demoted, is tried again: the first, and the longest. */
   readonly retryMs: { readonly first: number; readonly max: number }
   /** Ends these pauses. After that nothing is tried again, and no claim released: the next sender may have signed for it. */
   readonly closing: AbortSignal
@@ -51,7 +59,9 @@ export function createRunBurn(deps: RunBurnDeps) {
   async function endKept(item: ClaimedPermit, outcome: BurnOutcome & { kind: 'failed' }): Promise<BurnEnd> {
     const payment = await ledger.find(item.challenge.nonce)
     if (payment?.accepted) return { kind: 'accepted' }
-    return payment?.demoted ? retryUntilMined(item, outcome) : outcome
+    if (payment?.demoted) return retryUntilMined(item, outcome)
+    if (!isClaimOf(payment, item, deps.account)) return outcome
+    throw new SvcError('ledger_failed', 'a transaction was recorded, and only the answer to that got lost')
   }
 
   /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
@@ -71,8 +81,9 @@ export function createRunBurn(deps: RunBurnDeps) {
       const { nonce } = item.challenge
       const outcome = await burned
       if (outcome.kind === 'burned') return accept(deps, item.challenge, outcome.burn, isAwaited())
+      const isDemoted = (await ledger.find(nonce))?.demoted !== undefined
       if (deps.closing.aborted) throw new SvcError('lease_lost', 'whoever sends next takes the burn up')
-      if ((await ledger.find(nonce))?.demoted) return retryUntilMined(item, outcome)
+      if (isDemoted) return retryUntilMined(item, outcome)
       // The record of a transaction may have been written, and only the answer to that got lost.
       const unsigned = outcome.rejection.reason === 'storage_unavailable'
       const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
@@ -94,6 +105,18 @@ export function createRunBurn(deps: RunBurnDeps) {
       return { kind: 'accepted' }
     },
   }
+}
+
+/** Whether the payment is still claimed by this payload, for this account. Another permit may have claimed it since. */
+export function isClaimOf(
+  payment: Payment | undefined,
+  { payload }: ClaimedPermit,
+  account: Address | undefined,
+): boolean {
+  const { claim } = payment ?? {}
+  const isSame =
+    claim?.identity === Payload.identity(payload) && claim.permit?.permitNonce === payload.permit.nonce
+  return isSame && !isForOtherSender(claim, account)
 }
 
 const releasedBy = ({ rejection, txHash }: BurnOutcome & { kind: 'failed' }): Released => ({

@@ -42,6 +42,8 @@ async function setup(options: {
   retention?: number
   /** The account that sends here. */
   sender?: Address
+  /** How long a bound is. */
+  boundMs?: number
 }) {
   const clock = stoppedClock()
   const ledger = createMemoryLedger({ clock, openMax: 9, expiredRetentionSeconds: options.retention ?? 3600 })
@@ -66,15 +68,20 @@ async function setup(options: {
   const examine: Examine = {
     stateOf,
     permit: async () => accept({ verdict: 'burnable', means }),
+    isLost: async () => false,
     lateBurn: (on, late) => examine.selfTransfer(on, late as Payload.SelfTransferPayload),
     selfTransfer: async () => accept(burnOf(5)),
     ...options.examined,
   }
   // Sleeps of the stopped clock end at once, so the bound is kept away from burns that need some turns, on a busy machine too.
-  const patient = { ...clock, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 10_000)) }
+  const patient = {
+    ...clock,
+    sleep: () => new Promise<void>((resolve) => setTimeout(resolve, options.boundMs ?? 10_000)),
+  }
   const burns = createBurns({
     burner,
     ledger,
+    examine,
     clock: patient,
     report,
     retryMs: { first: 1, max: 1 },
@@ -123,10 +130,12 @@ describe('settle', () => {
 
   it('a run that broke off and cannot succeed any more keeps the hash it is known by', async () => {
     let rejected = false
+    let isLost = false
     const { present, ledger } = await setup({
       outcomes: [() => Promise.reject(new Error('broke off'))],
       examined: {
         permit: async () => (rejected ? reject('deadline_passed') : accept({ verdict: 'burnable', means })),
+        isLost: async () => isLost,
       },
     })
     const payload = permitPayloadOf(challenge)
@@ -135,21 +144,29 @@ describe('settle', () => {
       challenge.nonce,
     ])
     rejected = true
+    // A block that a reorg brings may hold it.
+    expect((await present(payload)).response.errorReason).toBe('pending_burn')
+    isLost = true
     expect((await present(payload)).response).toMatchObject({
       errorReason: 'deadline_passed',
       transaction: burnOf(7).txHash,
     })
+    expect((await ledger.find(challenge.nonce))?.claim).toBeUndefined()
   })
 
-  it('a burn that a reorg took for good is refused, also where another account sends it', async () => {
+  it('a burn that another account sends is waited for until it is lost', async () => {
+    let isLost = false
     const { present, ledger } = await setup({
       sender: addressOf(0xb1),
-      examined: { permit: async () => reject('deadline_passed') },
+      boundMs: 20,
+      examined: { permit: async () => reject('deadline_passed'), isLost: async () => isLost },
     })
     const payload = permitPayloadOf(challenge)
     await ledger.claim(challenge.nonce, payload, false, undefined, addressOf(0xb2))
     await ledger.accept(challenge.nonce, burnOf(5))
     await ledger.demote(challenge.nonce)
+    expect((await present(payload)).response.errorReason).toBe('pending_burn')
+    isLost = true
     expect((await present(payload)).response.errorReason).toBe('deadline_passed')
   })
 

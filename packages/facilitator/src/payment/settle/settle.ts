@@ -11,7 +11,13 @@ import {
 } from '@svc-zerc20/protocol'
 import type { Ledger, PayerRecord, Presented } from '../ledger-port.js'
 import type { Deployment, SettleAnswer } from '../ports.js'
-import { type Challenge, isForOtherSender, type PayerMeans, type Payment } from '../records.js'
+import {
+  type Challenge,
+  type ClaimedPermit,
+  isForOtherSender,
+  type PayerMeans,
+  type Payment,
+} from '../records.js'
 import { acceptedEvent, type Report } from '../report.js'
 import { type AnswerClaimed, createAnswerClaimed, knownHash } from './answer-claimed.js'
 import type { Examine } from './examine.js'
@@ -41,7 +47,7 @@ export function createSettle(deps: {
 
   /** Another account sends the burn, from another daemon. */
   const isSentElsewhere = ({ claim }: Payment) => isForOtherSender(claim, deps.sender)
-  const unclaimed = createRefuseUnclaimed({ ledger, burns, refuse, answerClaimed, isSentElsewhere })
+  const unclaimed = createRefuseUnclaimed({ ledger, examine, burns, refuse, answerClaimed, isSentElsewhere })
 
   async function settlePermit(
     challenge: Challenge,
@@ -51,7 +57,7 @@ export function createSettle(deps: {
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
     const examined = await examine.permit(challenge, payload, payer)
-    if (!examined.ok) return unclaimed.refusePermit(examined, payload, ticketed)
+    if (!examined.ok) return unclaimed.refusePermit(examined, { challenge, payload }, ticketed)
     const { verdict, means } = examined.value
     // A burn that happened needs no means.
     const needed = verdict === 'burned' ? undefined : means
@@ -122,33 +128,30 @@ export function createSettle(deps: {
 /** Refuses a payload, unless it turns out to be claimed: then the claim is answered. */
 function createRefuseUnclaimed(deps: {
   readonly ledger: Pick<Ledger, 'find'>
+  readonly examine: Pick<Examine, 'isLost'>
   readonly burns: Pick<SettleBurns, 'refuse'>
   readonly refuse: Refuse
   readonly answerClaimed: AnswerClaimed
   readonly isSentElsewhere: (payment: Payment) => boolean
 }) {
-  const { ledger, burns, refuse, answerClaimed, isSentElsewhere } = deps
+  const { ledger, examine, burns, refuse, answerClaimed, isSentElsewhere } = deps
   const claimedBy = (payload: Payload.Payload, payment: Payment | undefined) =>
     payment?.claim?.identity === Payload.identity(payload) ? payment : undefined
   return {
     /** Refuses a payload that was judged not to burn. That judgement knows nothing of a transaction under way. */
-    async refusePermit(
-      rejection: Rejection,
-      payload: Payload.PermitPayload,
-      ticketed: boolean,
-    ): Promise<SettleAnswer> {
-      const { challengeNonce } = payload
-      const payment = await ledger.find(challengeNonce)
+    async refusePermit(rejection: Rejection, item: ClaimedPermit, ticketed: boolean): Promise<SettleAnswer> {
+      const { payload } = item
+      const payment = await ledger.find(payload.challengeNonce)
       const claimed = claimedBy(payload, payment)
-      // A reorg took its burn, and no block to come can hold it: whoever sends it, there is nothing to wait for.
-      const isLost = claimed?.demoted !== undefined && rejection.reason === 'deadline_passed'
-      if (claimed && !isLost) {
-        const isDecided = claimed.accepted || isSentElsewhere(claimed)
-        const outcome = isDecided ? 'elsewhere' : await burns.refuse(challengeNonce, rejection)
-        if (outcome !== 'refused')
-          return answerClaimed(payload, { ticketed, isElsewhere: outcome === 'elsewhere' })
-      }
-      return refuse(rejection, payment && knownHash(payment))
+      if (!claimed) return refuse(rejection, payment && knownHash(payment))
+      if (claimed.accepted) return answerClaimed(payload, { ticketed, isElsewhere: true })
+      const outcome = isSentElsewhere(claimed) ? 'elsewhere' : await burns.refuse(item, rejection)
+      const isElsewhere = outcome === 'elsewhere'
+      // Whoever sends a burn that is lost: there is nothing to wait for.
+      const isOver = isElsewhere ? await examine.isLost(item, rejection) : outcome === 'refused'
+      return isOver
+        ? refuse(rejection, knownHash(claimed))
+        : answerClaimed(payload, { ticketed, isElsewhere })
     },
 
     /** It came too late. A request that came in time may have been held up, and have claimed it only now. */

@@ -79,7 +79,7 @@ describe('burns of another daemon', () => {
       watch,
       refuse,
     }))
-    expect(await burns.refuse(nonce, reject('permit_nonce_stale'))).toBe('elsewhere')
+    expect(await burns.refuse({} as never, reject('permit_nonce_stale'))).toBe('elsewhere')
     const end = burns.watch(nonce, 60_000)
     await ledger.accept(nonce, burnOf(1))
     hint()

@@ -4,7 +4,7 @@
  */
 import { type ChallengeNonce, type Clock, inTime, type Rejection, SvcError } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
-import type { Payment } from '../records.js'
+import type { ClaimedPermit, Payment } from '../records.js'
 import type { Burns } from './burns.js'
 import type { BurnEnd } from './run-burn.js'
 
@@ -12,7 +12,7 @@ export type SettleBurns = Pick<Burns, 'start' | 'isUnderWay'> & {
   /** As `Burns.watch`. `isElsewhere`: another account sends the burn, whoever sends here. */
   watch(nonce: ChallengeNonce, boundMs: number, isElsewhere?: boolean): ReturnType<Burns['watch']>
   /** As `Burns.refuse`. `elsewhere`: another daemon sends the burn, and may have signed it. */
-  refuse(nonce: ChallengeNonce, rejection: Rejection): Promise<'refused' | 'under_way' | 'elsewhere'>
+  refuse(item: ClaimedPermit, rejection: Rejection): Promise<'refused' | 'under_way' | 'elsewhere'>
 }
 
 /** Signals that another daemon changed the ledger. Signals that come together are merged. */
@@ -84,9 +84,9 @@ export function createSharedBurns(deps: {
       // The holder of its lease takes the claim up now.
       return burns.watch(nonce, boundMs)?.catch(unlessLost(inLedger))
     },
-    refuse: async (nonce, rejection) =>
+    refuse: async (item, rejection) =>
       (await here()
-        ?.refuse(nonce, rejection)
+        ?.refuse(item, rejection)
         .catch(unlessLost(() => undefined))) ?? 'elsewhere',
     /** Another daemon takes up every claim by itself. */
     isUnderWay: (nonce) => here()?.isUnderWay(nonce) ?? true,
