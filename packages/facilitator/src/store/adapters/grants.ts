@@ -119,6 +119,9 @@ export function createGrants(
   }
 }
 
+/** What the store held for a caller here, and until when that is sure. */
+type Free = Held & { readonly untilMs: number }
+
 /** Payments that the store is accepting, and whether a caller here has found the burn in the store meanwhile. */
 function createAccepting() {
   const underWay = new Set<{ readonly nonce: ChallengeNonce; isTaken: boolean }>()
@@ -126,12 +129,13 @@ function createAccepting() {
     async run(
       nonce: ChallengeNonce,
       accept: () => Promise<StepResult<'accept'>>,
-    ): Promise<{ readonly outcome: Awaited<ReturnType<Ledger['accept']>>; readonly free?: Held }> {
+    ): Promise<{ readonly outcome: Awaited<ReturnType<Ledger['accept']>>; readonly free?: Free }> {
       const mine = { nonce, isTaken: false }
+      const untilMs = performance.now() + limits.grantHoldMs / 2
       underWay.add(mine)
       const accepted = await accept().finally(() => underWay.delete(mine))
       if (typeof accepted !== 'object') return { outcome: accepted }
-      return { outcome: 'accepted', ...(!mine.isTaken && { free: accepted }) }
+      return { outcome: 'accepted', ...(!mine.isTaken && { free: { ...accepted, untilMs } }) }
     },
     taken(nonce: ChallengeNonce): void {
       for (const each of underWay) if (each.nonce === nonce) each.isTaken = true
@@ -144,11 +148,12 @@ function handOut(
   { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
   nonce: ChallengeNonce,
-  { accepted, ticketed: isNeeded }: Held,
+  free: Free,
 ): Hold {
-  let left: Accepted | undefined = accepted
+  let left: Accepted | undefined = free.accepted
   const take = (ticketed: boolean) => {
-    if (isNeeded && !ticketed) return undefined
+    // A daemon that stood still since it asked for the hold may have lost it.
+    if ((free.ticketed && !ticketed) || performance.now() > free.untilMs) return undefined
     const taken = left
     left = undefined
     return taken

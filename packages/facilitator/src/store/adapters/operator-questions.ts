@@ -246,9 +246,13 @@ function* burnsBeside(mintedAt: number): Step<readonly Row[]> {
 
 /** Epochs in which something can still be paid or minted, the latest first. */
 function* epochsUnderWay(now: number): Step<readonly Epoch[]> {
+  // Each part by its own index: together they would be looked for in every payment that there ever was.
   const rows = yield sql`
-    SELECT DISTINCT epoch, treasury FROM payment WHERE epoch IS NOT NULL
-      AND (stage IN ('claimed', 'demoted') OR expires_at > ${now} OR id IN (SELECT payment FROM leaf WHERE awaits_mint = 1))`
+    SELECT epoch, treasury FROM payment WHERE epoch IS NOT NULL AND stage IN ('claimed', 'demoted')
+    UNION SELECT epoch, treasury FROM payment
+      WHERE epoch IS NOT NULL AND stage IN ('unclaimed', 'kept') AND expires_at > ${now}
+    UNION SELECT epoch, payment.treasury FROM leaf JOIN payment ON payment.id = leaf.payment
+      WHERE awaits_mint = 1 AND epoch IS NOT NULL`
   return rows
     .map((row) => ({ ...epochIn(row.epoch), treasury: hexOf(row.treasury) as Epoch['treasury'] }))
     .sort((a, b) => b.start - a.start)
@@ -266,7 +270,7 @@ function* counts(at: Now): Step<Counts> {
   const { now } = at
   const stages = yield sql`
     SELECT stage, count(*) AS count, sum(CASE WHEN expires_at > ${now} THEN 1 ELSE 0 END) AS live FROM payment
-    WHERE stage <> 'accepted' AND (${isRetained(at)}) GROUP BY stage`
+    WHERE stage IN ('unclaimed', 'kept', 'claimed', 'demoted') AND (${isRetained(at)}) GROUP BY stage`
   const of = (stage: Stage) => stages.find((row) => row.stage === stage)
   const all = (stage: Stage): number => of(stage)?.count ?? 0
   const live = (stage: Stage): number => of(stage)?.live ?? 0

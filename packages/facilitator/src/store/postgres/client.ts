@@ -7,6 +7,8 @@ import type { Hints } from '../store.js'
 
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
+/** A daemon that stops in a transaction holds up all others: for less than they wait for it, and less than their leases last. */
+const restMs = 3_000
 const connectSecondsMax = 5
 /** Pause before a connection that is listened on is opened again. */
 const listenAgainMs = 500
@@ -48,7 +50,7 @@ export type Database = {
 type Timeouts = { readonly statementMs: number; readonly restMs: number; readonly answerMs: number }
 
 /** For work whose answer somebody waits for. */
-const short: Timeouts = { statementMs, restMs: statementMs, answerMs: 2 * statementMs }
+const short: Timeouts = { statementMs, restMs, answerMs: 2 * statementMs }
 /** For a migration or a move, which may go over all rows. */
 export const long: Timeouts = { statementMs: 0, restMs: 600_000, answerMs: 2 ** 31 - 1 }
 
@@ -115,6 +117,8 @@ const openConnections = (
     target_session_attrs: 'primary',
     ...(password && { password: () => password.reveal() }),
     connect_timeout: connectSeconds,
+    // The library would end a connection of some age between two statements of a transaction.
+    max_lifetime: null,
     onnotice: () => undefined,
     // We ask for no arrays, so their types need not be looked up.
     fetch_types: false,
@@ -128,6 +132,10 @@ const openConnections = (
       // Whoever is told of a commit may burn for it, whatever the server does by default.
       synchronous_commit: 'on',
       bytea_output: 'hex',
+      // The server gives up a connection whose cable was cut within half a minute, and not after hours.
+      tcp_keepalives_idle: 15,
+      tcp_keepalives_interval: 5,
+      tcp_keepalives_count: 3,
     },
   })
 

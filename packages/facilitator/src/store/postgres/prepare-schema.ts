@@ -44,10 +44,17 @@ export async function prepareSchema(database: Database): Promise<readonly Migrat
   return done.finally(client.close)
 }
 
-/** The version of the tables; undefined when there are none. */
+/** The version of the tables; undefined when there are none. Throws `SvcError('config_invalid')` for an encoding that we cannot use. */
 export async function versionIn(send: Send): Promise<number | undefined> {
-  const [found] = await send(sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there`)
-  if (!found?.is_there) return undefined
+  const [found] = await send(
+    sql`SELECT to_regclass('ledger') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`,
+  )
+  // Hashes of events are of their UTF-8 bytes, here and on the server.
+  if (found?.encoding !== 'UTF8') {
+    const what = `storage.url: the database is in ${found?.encoding}`
+    throw new SvcError('config_invalid', `${what}; create one with ENCODING 'UTF8' TEMPLATE template0`)
+  }
+  if (!found.is_there) return undefined
   const [ledger] = await send(sql`SELECT schema_version FROM ledger`)
   if (!ledger) throw new SvcError('ledger_corrupt', 'storage.url: the table of the ledger is empty')
   return ledger.schema_version

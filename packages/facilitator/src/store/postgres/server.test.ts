@@ -1,6 +1,8 @@
 /** The store on a server that dies, restarts and changes hands. Every told event is there afterwards, once. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SvcError } from '@svc-zerc20/protocol'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
 import { startTcpSwitch } from '../../../../../test/support/tcp-switch.js'
@@ -14,6 +16,7 @@ import { sendLease } from '../lease.js'
 import { sql } from '../sql.js'
 import { readAccount } from '../steps/operator-steps.js'
 import { type Store, under } from '../store.js'
+import { connect } from './client.js'
 import { openPostgres } from './open-postgres.js'
 
 describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
@@ -55,6 +58,25 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     )
   const codesOf = (failures: readonly unknown[]) =>
     failures.map((error) => (error instanceof SvcError ? error.code : 'server'))
+
+  it('a connection of any age keeps its transaction', async () => {
+    // The default of the library for a connection that is told nothing else.
+    vi.stubEnv('PGMAX_LIFETIME', '1')
+    const client = connect({ url: server.url(await newDatabase()) })
+    onTestFinished(client.close)
+    vi.unstubAllEnvs()
+    const pids = await client.write(async (send) => {
+      const first = send(sql`SELECT pg_backend_pid() AS pid`)
+      await sleep(1_500)
+      return [await first, await send(sql`SELECT pg_backend_pid() AS pid`)].map(([row]) => row?.pid)
+    })
+    expect(pids[1]).toBe(pids[0])
+  })
+
+  it('a database in another encoding is refused, before anything is made in it', async () => {
+    await server.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    await expect(open('latin')).rejects.toThrow('storage.url: the database is in LATIN1; create one with')
+  })
 
   it('several daemons write one ledger: each sees what the others did, in one order without gaps', async () => {
     const database = await newDatabase()
