@@ -190,6 +190,8 @@ export type SignedTransaction = {
   readonly raw: `0x${string}`
   /** The account that signed it. */
   readonly from: Address
+  /** It is another version of one that is out under its txNonce. Without it, whatever was recorded for that was never sent. */
+  readonly isReplacement?: true
 }
 
 /** Names a transaction in all its signed versions. */

@@ -35,7 +35,7 @@ export const flowEvents = {
     challengeNonce,
     reason,
   }),
-  'burn.interrupted': error('The outcome of a burn is unknown. Sending the same payload again resumes it.', {
+  'burn.interrupted': error('The outcome of a burn is unknown. The daemon takes it up again by itself.', {
     challengeNonce,
     err,
   }),

@@ -31,10 +31,10 @@ it('closes when the records know all that was signed, and signs nothing for them
     },
   }
   const price = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-  const signed = broadcast.sign(call, 0, price)
+  const signed = broadcast.sign(call, 0, price, 'first')
   await begun
   const closed = broadcast.close().then(() => order.push('closed'))
-  await expect(broadcast.sign(call, 1, price)).rejects.toMatchObject({ code: 'closed' })
+  await expect(broadcast.sign(call, 1, price, 'first')).rejects.toMatchObject({ code: 'closed' })
   gate.emit('written')
   await Promise.all([signed, closed])
   expect(order).toEqual(['recording', 'recorded', 'closed'])

@@ -43,12 +43,18 @@ export function createBroadcast(deps: {
   }
 
   return {
-    /** Resolves once the call's owner has recorded the signed version. */
-    async sign(call: RelayedCall, txNonce: number, price: GasPrice): Promise<SignedVersion> {
+    /** Resolves once the call's owner has recorded the signed version, the first one or one that replaces it. */
+    async sign(
+      call: RelayedCall,
+      txNonce: number,
+      price: GasPrice,
+      role: 'first' | 'replacement',
+    ): Promise<SignedVersion> {
       const { to, data, gas } = call
       const transaction = { chainId, txNonce, to, data, gas, price }
       const { hash, raw } = await signTransaction(account, transaction, keccak256)
-      await record(call, { txNonce, hash, raw, from })
+      const signed = { txNonce, hash, raw, from }
+      await record(call, role === 'first' ? signed : { ...signed, isReplacement: true })
       return newVersion({ hash, raw, price }, { isEmpty: data === '0x' })
     },
 

@@ -68,7 +68,7 @@ function createSlots({ broadcast, clock, report, onForeign }: QueueDeps, mined: 
 
     /** Signs a call for a txNonce; from then on it has a slot. */
     async open(call: RelayedCall, txNonce: number, price: GasPrice, end: Slot['end']): Promise<Slot> {
-      const version = await broadcast.sign(call, txNonce, price)
+      const version = await broadcast.sign(call, txNonce, price, 'first')
       const now = clock.now()
       const slot = openSlot({ txNonce, call, versions: [version], end }, { signedAtMs: now, sentAtMs: now })
       all.push(slot)

@@ -32,7 +32,7 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
    */
   async function giveUp(slot: Slot): Promise<void> {
     const call = { ...slot.call, ...emptyCall(deps.address, deps.recordEmpty) }
-    const version = await sign(call, slot.txNonce, await gasPrices.current())
+    const version = await sign(call, slot.txNonce, await gasPrices.current(), 'replacement')
     slot.call = call
     slot.versions.push(version)
     slot.signedAtMs = clock.now()
@@ -45,7 +45,9 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
     const price = last && gasPrices.raised(last.price)
     slot.signedAtMs = clock.now()
     if (price && slot.versions.length <= deps.limits.priceBumpsMax) {
-      const version = await deps.priority.take(slot.call.purpose, () => sign(slot.call, slot.txNonce, price))
+      const version = await deps.priority.take(slot.call.purpose, () =>
+        sign(slot.call, slot.txNonce, price, 'replacement'),
+      )
       slot.versions.push(version)
       report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: version.hash })
     }

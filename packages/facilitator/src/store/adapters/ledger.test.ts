@@ -405,10 +405,16 @@ describe('a transaction whose record was answered with a failure', () => {
     const next = { txNonce: 1, hash: hashOf(7), raw: '0x07', from: addressOf(0xb0) } as const
     await ledger.recordSigned(next, [nonce])
     await ledger.recordSigned({ ...next, hash: hashOf(6), raw: '0x06' }, [other.nonce])
-    await ledger.recordSigned({ ...next, hash: hashOf(5), raw: '0x05' }, [other.nonce])
+    const raised = { ...next, isReplacement: true } as const
+    await ledger.recordSigned({ ...raised, hash: hashOf(5), raw: '0x05' }, [other.nonce])
     const [burn] = (await ledger.interrupted()).transactions
     expect(burn?.transactions.map(({ raw }) => raw)).toEqual(['0x06', '0x05'])
     expect(burn?.items.map((item) => item.challenge.nonce)).toEqual([other.nonce])
+    // Another batch is another call, also when it carries one of the same burns.
+    await ledger.recordSigned({ ...next, hash: hashOf(3), raw: '0x03' }, [nonce, other.nonce])
+    const [batch] = (await ledger.interrupted()).transactions
+    expect(batch?.transactions.map(({ raw }) => raw)).toEqual(['0x03'])
+    expect(batch?.items).toHaveLength(2)
   })
 
   it('is not recorded for a burn that nobody claims any more', async () => {
@@ -426,7 +432,8 @@ describe('a transaction whose record was answered with a failure', () => {
     await ledger.claim(nonce, permitPayloadOf(challenge))
     await ledger.recordSigned(transaction, both)
     await ledger.release(nonce)
-    await ledger.recordSigned({ ...transaction, hash: hashOf(8), raw: '0x08' }, both)
+    const raised = { ...transaction, hash: hashOf(8), raw: '0x08', isReplacement: true } as const
+    await ledger.recordSigned(raised, both)
     const [burn] = (await ledger.interrupted()).transactions
     expect(burn?.items.map((item) => item.challenge.nonce)).toEqual([other.nonce])
   })

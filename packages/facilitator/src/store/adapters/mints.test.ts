@@ -251,9 +251,10 @@ describe('signed mints', () => {
     if (!first || !second) throw new Error('two were paid')
     await ledger.recordMintSigned(signed(8), [second])
     await ledger.recordMintSigned(signed(7), [first])
-    await ledger.recordMintSigned(signed(7, 1), [first])
+    const raised = { ...signed(7, 1), isReplacement: true } as const
+    await ledger.recordMintSigned(raised, [first])
     expect((await ledger.interrupted()).mints).toEqual([
-      { transactions: [signed(7), signed(7, 1)], nonces: [first] },
+      { transactions: [signed(7), raised], nonces: [first] },
       { transactions: [signed(8)], nonces: [second] },
     ])
     await ledger.finalize(first, mint, mint.value)

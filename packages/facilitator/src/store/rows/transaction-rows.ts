@@ -35,14 +35,13 @@ export function* addSigned(
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
 ): Step<void> {
-  const { txNonce, from } = transaction
+  const { txNonce, from, isReplacement } = transaction
   const slot = slotOf(purpose, txNonce, from)
   const other = otherUserOfTxNonce[purpose]
   // An empty call gives up another one that is out, and may still be mined.
-  if (nonces.length > 0) {
-    if (other) yield* forgetSlot(other, txNonce, from)
-    yield* forgetSlot('bare', txNonce, from)
-    yield* forgetOtherCall(slot, nonces)
+  if (nonces.length > 0 && !isReplacement) {
+    for (const kind of [purpose, 'bare', ...(other ? [other] : [])] as const)
+      yield* forgetSlot(kind, txNonce, from)
   }
   yield* insertSigned(slot, transaction)
   for (const nonce of nonces) {
@@ -82,26 +81,6 @@ export function* accountsUnderWay(purpose: Purpose): Step<readonly Address[]> {
   const rows = yield sql`
     SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`
   return rows.map(({ slot }) => slot.split('/')[1])
-}
-
-/** A version of the same call carries at least one of the same payments. */
-function* forgetOtherCall(slot: string, nonces: readonly ChallengeNonce[]): Step<void> {
-  yield sql`
-    DELETE FROM carried WHERE slot = ${slot}
-      AND NOT EXISTS (SELECT 1 FROM carried AS same WHERE same.slot = ${slot} AND same.nonce IN ${list(nonces.map(key))})`
-  yield sql`
-    DELETE FROM signed WHERE slot = ${slot} AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.slot = signed.slot)`
-}
-
-/** Whether a version of this transaction was recorded before. */
-export function* isFurtherVersion(
-  { txNonce, from }: SignedTransaction,
-  nonces: readonly ChallengeNonce[],
-): Step<boolean> {
-  const slot = slotOf('burn', txNonce, from)
-  const rows =
-    yield sql`SELECT 1 FROM carried WHERE slot = ${slot} AND nonce IN ${list(nonces.map(key))} LIMIT 1`
-  return rows.length > 0
 }
 
 export function* isCarried(nonce: ChallengeNonce): Step<boolean> {

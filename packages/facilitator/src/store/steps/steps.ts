@@ -22,7 +22,7 @@ import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { nonceReused } from '../rows/payment-rows.js'
 import { pauseSetting } from '../rows/rows.js'
-import { isCarried, isFurtherVersion } from '../rows/transaction-rows.js'
+import { isCarried } from '../rows/transaction-rows.js'
 import { first, list, type Step, sql } from '../sql.js'
 import { isDoubtful, isUnseen } from './doubt.js'
 import { beginHold, endHold, type Held } from './hold-steps.js'
@@ -144,7 +144,7 @@ function* recordSigned(
     if (isForOtherSender(claim, sender)) throw leaseLost()
   }
   const isWhole = claims === nonces.length
-  if (!isWhole && (claims === 0 || !(yield* isFurtherVersion(transaction, nonces)))) throw leaseLost()
+  if (!isWhole && (claims === 0 || !transaction.isReplacement)) throw leaseLost()
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 
