@@ -5,6 +5,7 @@ import { until } from '../../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burner, BurnOutcome } from '../ports.js'
+import type { ClaimedPermit } from '../records.js'
 import type { FlowEvent } from '../report.js'
 import { createBurns } from './burns.js'
 import type { Examine } from './examine.js'
@@ -71,6 +72,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
       listener({ challenge, payload }, next(), 'gone')
       await burns.idle()
     },
+    reorgOf: (...[item, burned]: [ClaimedPermit, Promise<BurnOutcome>]) => listener(item, burned, 'gone'),
   }
 }
 
@@ -184,12 +186,43 @@ describe('a burn that broke off', () => {
     expect(test.named('burn.interrupted')).toHaveLength(2)
   })
 
-  it('is taken up when its transaction was recorded, and only the answer to that got lost', async () => {
-    const test = await broken(0)
-    test.left.unshift(failedWith('storage_unavailable'))
-    await test.ledger.recordSigned(transaction, [second.nonce])
+  it.each(['storage_unavailable', 'chain_unavailable', 'relayer_busy'] as const)(
+    'is taken up when %s came between it and a transaction that was recorded before',
+    async (reason) => {
+      const test = await broken(0)
+      test.left.unshift(failedWith(reason))
+      await test.ledger.recordSigned(transaction, [second.nonce])
+      test.burns.start(item, 'burnable')
+      expect(await test.burns.watch(second.nonce, 60_000)).toMatchObject({ rejection: { reason } })
+      await ended(test, 'accepted')
+      expect(test.named('burn.failed')).toEqual([])
+    },
+  )
+
+  it('is taken up later each time', async () => {
+    const test = await broken(6)
+    test.left.push(burnedAgain, burnedAgain, burnedAgain, burnedAgain)
     test.burns.start(item, 'burnable')
     await ended(test, 'accepted')
+    const pauses = test.pauses.filter((ms, i) => ms !== test.pauses[i - 1])
+    expect(pauses).toEqual([1_000, 2_000, 3_000])
+  })
+
+  it('is not signed again while the transaction that a reorg took is sent again', async () => {
+    const test = await broken(0)
+    await test.ledger.accept(second.nonce, burnOf(6))
+    const { demote } = test.ledger
+    let refusals = 1
+    test.ledger.demote = async (nonce) => {
+      if (refusals-- > 0) throw new SvcError('ledger_failed', 'away')
+      return demote(nonce)
+    }
+    let sentAgain: (outcome: BurnOutcome) => void = () => undefined
+    test.reorgOf(item, new Promise<BurnOutcome>((resolve) => (sentAgain = resolve)))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect([test.burns.isUnderWay(second.nonce), test.left.length]).toEqual([true, 3])
+    sentAgain(burnedAgain)
+    await until(() => !test.burns.isUnderWay(second.nonce))
   })
 
   it('keeps its claim while a block may hold it, and frees it once it is lost', async () => {

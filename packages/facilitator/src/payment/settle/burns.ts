@@ -15,8 +15,8 @@ export function createBurns(
   deps: RunBurnDeps & { readonly burner: Burner; readonly examine: Pick<Examine, 'permit' | 'isLost'> },
 ) {
   const { burner, ledger, examine, account, report } = deps
-  const underWay = createUnderWay(deps.clock, breakOff)
   const takeUpLater = createTakeUpLater(deps, takeUp)
+  const underWay = createUnderWay(deps, takeUpLater)
   const { run, runAgain, follow } = createRunBurn(deps)
   const isAwaited =
     ({ nonce }: Challenge) =>
@@ -27,16 +27,16 @@ export function createBurns(
     // The burn may not even be recorded as accepted yet.
     const before = Promise.resolve(underWay.of(item.challenge.nonce)).catch(() => undefined)
     const goOn = how === 'moved' ? follow : runAgain
+    const running = before.then(() => goOn(item, burned))
     underWay.track(
       item,
-      before.then(() => goOn(item, burned)),
+      // Until the transaction that is sent again has ended, nobody may sign another one.
+      running.catch(async (error) => {
+        await burned.catch(() => undefined)
+        throw error
+      }),
     )
   })
-
-  function breakOff(item: ClaimedPermit, err: unknown): void {
-    report({ event: 'burn.interrupted', challengeNonce: item.challenge.nonce, err })
-    takeUpLater(item)
-  }
 
   function start(item: ClaimedPermit, verdict: PermitVerdict): void {
     const { challenge } = item
@@ -61,12 +61,15 @@ export function createBurns(
     return 'refused'
   }
 
-  async function takeUp(item: ClaimedPermit): Promise<'started' | 'refused' | 'under_way'> {
+  async function takeUp(item: ClaimedPermit): Promise<'refused' | 'under_way'> {
     const { challenge, payload } = item
+    if (underWay.of(challenge.nonce)) return 'under_way'
     const examined = await examine.permit(challenge, payload)
+    // Whoever sends next takes it up.
+    if (deps.closing.aborted) return 'under_way'
     if (!examined.ok) return refuse(item, examined)
     start(item, examined.value.verdict)
-    return 'started'
+    return 'under_way'
   }
 
   return {
@@ -104,37 +107,42 @@ function createTakeUpLater(
   { ledger, account, clock, report, retryMs, closing }: RunBurnDeps,
   takeUp: Burns['takeUp'],
 ): (item: ClaimedPermit) => void {
-  const waiting = new Set<ChallengeNonce>()
+  /** What was claimed with last, of each challenge. */
+  const waiting = new Map<ChallengeNonce, ClaimedPermit>()
 
-  async function takeUpOnce(item: ClaimedPermit): Promise<'under_way' | 'ended'> {
+  async function isEnded(item: ClaimedPermit): Promise<boolean> {
     const { nonce } = item.challenge
     try {
       const payment = await ledger.find(nonce)
-      if (payment?.accepted || !isClaimOf(payment, item, account)) return 'ended'
-      return (await takeUp(item)) === 'under_way' ? 'under_way' : 'ended'
+      if (payment?.accepted || !isClaimOf(payment, item, account)) return true
+      return (await takeUp(item)) === 'refused'
     } catch (err) {
       report({ event: 'burn.interrupted', challengeNonce: nonce, err })
-      return 'under_way'
+      return false
     }
   }
 
-  return async (item) => {
-    const { nonce } = item.challenge
-    if (waiting.has(nonce)) return
-    waiting.add(nonce)
+  async function takeUpUntilEnded(nonce: ChallengeNonce): Promise<void> {
     for (let times = 1; ; times++) {
       await clock.sleep(backOffMs(times, retryMs.first, retryMs.max), closing)
-      if (closing.aborted) return
-      if ((await takeUpOnce(item)) === 'ended') break
+      const item = waiting.get(nonce)
+      if (closing.aborted || !item) return
+      if ((await isEnded(item)) && waiting.get(nonce) === item) return void waiting.delete(nonce)
     }
-    waiting.delete(nonce)
+  }
+
+  return (item) => {
+    const { nonce } = item.challenge
+    const isWaiting = waiting.has(nonce)
+    waiting.set(nonce, item)
+    if (!isWaiting) void takeUpUntilEnded(nonce)
   }
 }
 
 /** The burns that run at the moment, one for each challenge at most, and how each ends. */
 function createUnderWay(
-  clock: RunBurnDeps['clock'],
-  onBrokenOff: (item: ClaimedPermit, error: unknown) => void,
+  { clock, report }: Pick<RunBurnDeps, 'clock' | 'report'>,
+  takeUpLater: (item: ClaimedPermit) => void,
 ) {
   const underWay = new Map<ChallengeNonce, Promise<BurnEnd>>()
   /** The number of callers that wait for each. */
@@ -151,7 +159,15 @@ function createUnderWay(
         if (underWay.get(nonce) === end) underWay.delete(nonce)
       })
       underWay.set(nonce, end)
-      end.catch((error) => onBrokenOff(item, error))
+      end.then(
+        (burnEnd) => {
+          if (burnEnd.kind === 'failed' && burnEnd.isOpen) takeUpLater(item)
+        },
+        (err) => {
+          report({ event: 'burn.interrupted', challengeNonce: nonce, err })
+          takeUpLater(item)
+        },
+      )
     },
 
     of: (challengeNonce: ChallengeNonce) => underWay.get(challengeNonce),

@@ -24,7 +24,13 @@ import { acceptedEvent, type Report } from '../report.js'
 export type BurnEnd =
   /** `hold` is for the caller that waited for it here. */
   | { readonly kind: 'accepted'; readonly hold?: Hold | undefined }
-  | { readonly kind: 'failed'; readonly rejection: Rejection; readonly txHash?: TxHash }
+  /** `isOpen`: the claim stays, because a transaction that was recorded before may still burn for it. */
+  | {
+      readonly kind: 'failed'
+      readonly rejection: Rejection
+      readonly txHash?: TxHash
+      readonly isOpen?: boolean
+    }
 
 /** Failures of the chain, the relayer or the disk, not of the burn. */
 const temporaryFailures: ReadonlySet<string> = new Set([
@@ -60,8 +66,7 @@ export function createRunBurn(deps: RunBurnDeps) {
     const payment = await ledger.find(item.challenge.nonce)
     if (payment?.accepted) return { kind: 'accepted' }
     if (payment?.demoted) return retryUntilMined(item, outcome)
-    if (!isClaimOf(payment, item, deps.account)) return outcome
-    throw new SvcError('ledger_failed', 'a transaction was recorded, and only the answer to that got lost')
+    return { ...outcome, isOpen: isClaimOf(payment, item, deps.account) }
   }
 
   /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
@@ -84,8 +89,9 @@ export function createRunBurn(deps: RunBurnDeps) {
       const isDemoted = (await ledger.find(nonce))?.demoted !== undefined
       if (deps.closing.aborted) throw new SvcError('lease_lost', 'whoever sends next takes the burn up')
       if (isDemoted) return retryUntilMined(item, outcome)
-      // The record of a transaction may have been written, and only the answer to that got lost.
-      const unsigned = outcome.rejection.reason === 'storage_unavailable'
+      // Such a failure says nothing of a transaction before this one, or of one whose record was written while only the
+      // answer to that got lost.
+      const unsigned = temporaryFailures.has(outcome.rejection.reason)
       const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
       if (released === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)
