@@ -60,9 +60,7 @@ export function facilitatorConfig(options: {
     // One confirmation: a chain that mines on demand may never add a second block after a mint.
     finalize: { confirmations: 1, delay_max_ms: 0, ...(options.batch && batchMints) },
     zerc20: {
-      generation: 2,
       pow_bits: options.powBits ?? devnetPowBits,
-      tree_height: 40,
       // Small, so that the pool is filled soon; enough for one machine.
       pool_size: 32,
       ...(options.artifacts !== undefined && { artifacts: options.artifacts }),

@@ -94,7 +94,7 @@ export const createDeriveAddress =
 
 /** The terms under which this configuration makes addresses. */
 export const termsOf = ({ network, settlement, zerc20 }: Config, seed: Uint8Array): AddressTerms => ({
-  generation: zerc20.generation,
+  generation: 2,
   powBits: zerc20.pow_bits,
   chainId: network.chain_id,
   treasury: settlement.treasury,

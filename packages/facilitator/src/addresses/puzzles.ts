@@ -17,7 +17,7 @@ const form = z.strictObject({
     if (nonce === undefined) context.addIssue('no nonce')
     return nonce as ChallengeNonce
   }),
-  generation: z.literal([1, 2]),
+  generation: z.literal(2),
   powBits: z.int().min(0).max(32),
   recipientHash: number,
   baseSecret: number,

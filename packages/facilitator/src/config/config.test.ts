@@ -55,7 +55,7 @@ describe('readConfig', () => {
         batch_jitter_ms: 600_000,
       },
       history: { url: undefined },
-      zerc20: { generation: 2, pow_bits: 16, tree_height: 40, pool_size: 256, artifacts: undefined },
+      zerc20: { pow_bits: 16, pool_size: 256, artifacts: undefined },
     })
   })
 

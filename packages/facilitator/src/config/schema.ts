@@ -120,11 +120,6 @@ const baseUnits = parsedBy<BaseUnits>(
 const oneOf = <const T extends readonly string[]>(...words: T) =>
   z.enum(words).describe(`one of ${words.map((word) => `"${word}"`).join(', ')}`)
 
-const generation = z
-  .literal([1n, 2n])
-  .transform((number): 1 | 2 => (number === 1n ? 1 : 2))
-  .describe('1 or 2')
-
 const flag = z.boolean().describe('true or false')
 
 /** Names that the HTTP server's trust-proxy setting accepts besides addresses. */
@@ -428,17 +423,11 @@ const configSchema = z.object({
     },
   ),
   zerc20: table('Constants of the zERC20 deployment. Change them only together with the contracts.', {
-    generation: defaults(generation, 2, 'Protocol generation of the deployment.'),
     pow_bits: defaults(
       integer({ min: 0, max: 32 }),
       16,
       'Proof-of-work bits of a burn address. Every further bit doubles the work. Unset: the bits that the proving keys ' +
         'demand, where keys are found, and 16 otherwise. After a change the ready addresses are made again.',
-    ),
-    tree_height: defaults(
-      integer({ min: 1, max: 64 }),
-      40,
-      "Height of the token's transfer tree. `check` compares it with the verifier.",
     ),
     pool_size: defaults(
       integer({ min: 1, max: 100_000 }),

@@ -19,7 +19,6 @@ export type BurnSecretsOf = (
 
 type Derivation = {
   readonly network: Pick<Config['network'], 'chain_id'>
-  readonly zerc20: Pick<Config['zerc20'], 'generation'>
 }
 
 /** The recipient hash of an epoch, which all its addresses share. */
@@ -29,10 +28,10 @@ export function createRecipientHashes(seed: Uint8Array, config: Derivation): (ep
   return ({ treasury, ...epoch }) => secretsOf({ ...anyAddress, treasury, epoch }).recipientHash
 }
 
-export function createBurnSecrets(seed: Uint8Array, { network, zerc20 }: Derivation): BurnSecretsOf {
+export function createBurnSecrets(seed: Uint8Array, { network }: Derivation): BurnSecretsOf {
   return ({ nonce, treasury, powNonce, epoch }) => {
     const derivation = deriveBurn({
-      generation: zerc20.generation,
+      generation: 2,
       // The address was mined with the bits of its day. Whether they are enough is for the circuit to say.
       powBits: 0,
       chainId: network.chain_id,

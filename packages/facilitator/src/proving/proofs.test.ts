@@ -13,9 +13,16 @@ const seed = new Uint8Array(32).fill(7)
 
 function paymentOf(issuedWith: Uint8Array) {
   const challenge = challengeOf(1)
-  const { generation, pow_bits: powBits } = config.zerc20
+  const { pow_bits: powBits } = config.zerc20
   const { treasury, nonce: challengeNonce } = challenge
-  const terms = { generation, powBits, chainId: 31337, treasury, seed: issuedWith, challengeNonce }
+  const terms = {
+    generation: 2 as const,
+    powBits,
+    chainId: 31337,
+    treasury,
+    seed: issuedWith,
+    challengeNonce,
+  }
   const payTo = parseAddress(burnAddressAt(deriveBurn(terms), challenge.powNonce))
   if (payTo === undefined) throw new Error('no address')
   return { challenge: { ...challenge, payTo }, burn: burnOf(1) }

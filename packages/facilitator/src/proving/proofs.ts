@@ -91,7 +91,7 @@ const leafOf = ({ burn: { leafIndex, from, value }, challenge }: AwaitingMint): 
 export const notDerived = () =>
   new SvcError(
     'address_not_derived',
-    'the address of this payment does not derive from SVC_TREASURY_PK, zerc20.generation and zerc20.pow_bits as they ' +
+    'the address of this payment does not derive from SVC_TREASURY_PK and zerc20.pow_bits as they ' +
       'are now: it was issued under others. Put back the ones of that time and start again; until then it waits, and ' +
       'nothing is lost',
   )

@@ -56,7 +56,6 @@ function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Fo
   return createFollow({
     store: storage.issued,
     chain: createTokenChain(chainSide.rpc, network.token),
-    generation: zerc20.generation,
     deployedBlock: network.deployed_block,
     depth: foundDepth(config),
     clock,

@@ -15,7 +15,6 @@ export const chainId = 31337
 export const token = `0x${'a1'.repeat(20)}` as Address
 export const helper = `0x${'a2'.repeat(20)}` as Address
 export const verifier = `0x${'a3'.repeat(20)}` as Address
-export const generation = 2
 
 export type BurnRequest = {
   readonly authorization: {
@@ -221,7 +220,7 @@ export function createChain(deps: {
   function moveTokens(block: Block, txHash: Hex, from: Address, to: Address, value: bigint): Log {
     const leafIndex = block.leaves
     block.leaves += 1
-    block.hashChain = nextHashChain(generation, block.hashChain, { from, to, value })
+    block.hashChain = nextHashChain(2, block.hashChain, { from, to, value })
     addTo(leavesTo, to, { block, txHash, leafIndex, from, value })
     return {
       address: token,

@@ -37,7 +37,7 @@ import type { StepSettings } from '../../src/store/steps/step-context.js'
 import { type Store, under } from '../../src/store/store.js'
 import type { Log } from '../../src/telemetry/events.js'
 import { minimalConfig } from '../config.js'
-import { type Chain, chainId, generation, helper, token, verifier } from './chain.js'
+import { type Chain, chainId, helper, token, verifier } from './chain.js'
 import type { Draws } from './draws.js'
 import { mintData, type Network } from './node.js'
 import type { Process } from './timeline.js'
@@ -80,7 +80,7 @@ const leastConfig = parseConfig(minimalConfig())
 const seed = new Uint8Array(32)
 
 function configOf(terms: Terms): Config {
-  const { network, settlement, finalize, daemon, zerc20 } = leastConfig
+  const { network, settlement, finalize, daemon } = leastConfig
   return {
     ...leastConfig,
     network: { ...network, chain_id: chainId, token, verifier, deployed_block: 0 },
@@ -99,7 +99,6 @@ function configOf(terms: Terms): Config {
       follow_interval_ms: terms.periodMs,
       finalize_interval_ms: terms.periodMs,
     },
-    zerc20: { ...zerc20, generation },
   }
 }
 

@@ -62,7 +62,6 @@ function follower() {
   const follow = createFollow({
     store,
     chain: node.chain,
-    generation: 2,
     deployedBlock: 1,
     depth: 1,
     clock: stoppedClock(),

@@ -4,7 +4,7 @@
  * token's own: a node can leave nothing out.
  */
 import { type Clock, type ErrorCode, SvcError } from '@svc-zerc20/protocol'
-import { type Generation, nextHashChain } from '@svc-zerc20/zk'
+import { nextHashChain } from '@svc-zerc20/zk'
 import type { Payment } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { type Cursor, createCursor } from './cursor.js'
@@ -16,7 +16,6 @@ export type Follow = ReturnType<typeof createFollow>
 export type FollowDeps = {
   readonly store: IssuedStore
   readonly chain: TokenChain
-  readonly generation: Generation
   /** A block at or before the token's first transfer. */
   readonly deployedBlock: number
   /** Blocks, its own included, that must hold a transfer before it counts. */
@@ -68,7 +67,7 @@ function createRead(
   deps: FollowDeps,
   cursor: Pick<Cursor, 'advance'>,
 ): (from: FollowedBlock, target: TokenBlock, signal: AbortSignal) => Promise<void> {
-  const { chain, generation } = deps
+  const { chain } = deps
   const keep = createKeepTransfers(deps)
 
   async function checkpointAt(number: number, { size, hashChain }: Partial<Running>): Promise<Checkpoint> {
@@ -89,7 +88,7 @@ function createRead(
           if (transfer.blockNumber === BigInt(target.number) && transfer.blockHash !== target.hash) {
             throw moved(transfer.blockNumber)
           }
-          state = afterNext(generation, state ?? { size: transfer.leafIndex }, transfer)
+          state = afterNext(state ?? { size: transfer.leafIndex }, transfer)
         }
       }
       await keep(transfers)
@@ -102,12 +101,10 @@ function createRead(
   }
 }
 
-function afterNext(generation: Generation, { size, hashChain }: Running, transfer: PlacedTransfer): Running {
+function afterNext({ size, hashChain }: Running, transfer: PlacedTransfer): Running {
   if (transfer.leafIndex !== size) throw gap(size, transfer.leafIndex)
   const next = { size: size + 1n }
-  return hashChain === undefined
-    ? next
-    : { ...next, hashChain: nextHashChain(generation, hashChain, transfer) }
+  return hashChain === undefined ? next : { ...next, hashChain: nextHashChain(2, hashChain, transfer) }
 }
 
 const gap = (expected: bigint, found: bigint) =>

@@ -8,7 +8,7 @@ import {
   verifierAbi,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, TypedData, toChecksum, zeroAddress } from '@svc-zerc20/protocol'
-import { emptyRoots, emptyTreeRoot, treeHeight, upstreamPowBits } from '@svc-zerc20/zk'
+import { upstreamPowBits } from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../config/config.js'
 import { type Finding, fail, ok, warn } from '../../config/finding.js'
 import type { ChainView } from './chain-view.js'
@@ -24,10 +24,7 @@ export async function probeContracts(view: ChainView, config: PartialConfig): Pr
 
 const noCode = (key: string, address: Address): Finding => fail(key, `no contract at ${address}`)
 
-async function probeToken(
-  view: ChainView,
-  { network, settlement, zerc20 }: PartialConfig,
-): Promise<Finding[]> {
+async function probeToken(view: ChainView, { network, settlement }: PartialConfig): Promise<Finding[]> {
   const { token, verifier, chain_id: chainId } = network
   if (token === undefined) return []
   const key = 'network.token'
@@ -55,20 +52,13 @@ async function probeToken(
       fail('network.verifier', `the token lets only ${parseAddress(itsVerifier)} mint, not ${verifier}`),
     )
   }
-  const gasless = settlement.permit_burner !== undefined
   if (nonce === undefined || separator === undefined) {
-    const message = `${token} has no permits: it does not answer nonces() and DOMAIN_SEPARATOR()`
-    if (gasless) findings.push(fail(key, `${message}; settlement.permit_burner needs them`))
-    if (zerc20.generation === 2) findings.push(fail('zerc20.generation', `is 2, but ${message}`))
-  } else {
-    if (zerc20.generation === 1) {
-      findings.push(warn('zerc20.generation', 'is 1, but the token has permits, which came with 2'))
-    }
-    if (name && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
-      const told = domain && `; it tells name "${domain[1]}", version "${domain[2]}", chain ${domain[3]}`
-      const message = `its EIP-712 domain is not name "${name}", version "1", chain ${chainId}, ${token}${told ?? ''}`
-      findings.push((gasless ? fail : warn)(key, message))
-    }
+    const lacks = 'it does not answer nonces() and DOMAIN_SEPARATOR(), as tokens of generation 2 do'
+    findings.push(fail(key, `${token} has no permits: ${lacks}`))
+  } else if (name && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
+    const told = domain && `; it tells name "${domain[1]}", version "${domain[2]}", chain ${domain[3]}`
+    const message = `its EIP-712 domain is not name "${name}", version "1", chain ${chainId}, ${token}${told ?? ''}`
+    findings.push((settlement.permit_burner !== undefined ? fail : warn)(key, message))
   }
   return findings.length > 0
     ? findings
@@ -104,15 +94,8 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
     findings.push(
       fail(key, `${verifier} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`),
     )
-  } else {
-    if (token !== undefined && parseAddress(itsToken) !== token) {
-      findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
-    }
-    const { tree_height: height } = zerc20
-    const expected = height === treeHeight ? emptyTreeRoot : emptyRoots()[height ?? treeHeight]
-    if (height !== undefined && emptyRoot !== expected) {
-      findings.push(fail('zerc20.tree_height', `is ${height}, but the verifier began with another tree`))
-    }
+  } else if (token !== undefined && parseAddress(itsToken) !== token) {
+    findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
   }
   findings.push(...judgePow(zerc20, itsBits))
   if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
@@ -120,16 +103,16 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
 }
 
 /** Too many proof-of-work bits only cost time. With too few, a burn could never be minted. */
-function judgePow({ generation, pow_bits: bits }: PartialConfig['zerc20'], itsBits?: number): Finding[] {
+function judgePow({ pow_bits: bits }: PartialConfig['zerc20'], itsBits?: number): Finding[] {
   const key = 'zerc20.pow_bits'
-  if (generation === undefined || bits === undefined) return []
+  if (bits === undefined) return []
   if (itsBits !== undefined) {
     if (bits >= itsBits) return []
     return [fail(key, `is ${bits}, but the verifier asks for ${itsBits}: burns could never be minted`)]
   }
-  const usual = upstreamPowBits[generation]
+  const usual = upstreamPowBits[2]
   if (bits === usual) return []
-  const message = `is ${bits}, where deployments of generation ${generation} ask for ${usual}; no contract tells it`
+  const message = `is ${bits}, where deployments ask for ${usual}; no contract tells it`
   return [warn(key, message)]
 }
 

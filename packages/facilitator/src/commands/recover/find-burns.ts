@@ -85,7 +85,7 @@ async function executedUnknown(deps: FindBurnsDeps): Promise<FoundBurn[]> {
 
 /**
  * Burns that our own relayer sent, and that do not derive under today's configuration. They are ours: their addresses were
- * mined with another proof of work, or under another key, treasury or generation.
+ * mined with another proof of work, or under another key or treasury.
  */
 async function sentByUs(deps: FindBurnsDeps, executed: readonly ExecutedBurn[]): Promise<FoundBurn[]> {
   const senders = await deps.search.senders(executed.map(({ txHash }) => txHash))

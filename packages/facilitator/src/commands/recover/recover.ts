@@ -169,7 +169,7 @@ export const exitCodeOf = (found: readonly FoundBurn[]): ExitCode =>
 
 const underived =
   'our relayer sent it, and its address derives from nothing here: name the old zerc20.pow_bits with --pow-bits, or run ' +
-  'recover with the treasury key, settlement.treasury and zerc20.generation of its day'
+  'recover with the treasury key and settlement.treasury of its day'
 
 /** The findings, for people and for scripts. */
 export function printRecovery(found: readonly FoundBurn[], { json }: { readonly json: boolean }): string {

@@ -20,7 +20,7 @@ export async function probeArtifacts(
   config: PartialConfig,
   artifacts: string | undefined,
 ): Promise<Finding[]> {
-  const { pow_bits: powBits, generation } = config.zerc20
+  const { pow_bits: powBits } = config.zerc20
   if (artifacts === undefined) {
     if (config.profile !== 'local') return []
     const message =
@@ -40,11 +40,6 @@ export async function probeArtifacts(
   if (powBits !== undefined && powBits > manifest.powBits) {
     const message = `is ${powBits}; the proving keys demand only ${manifest.powBits} bits, and every further one doubles the work`
     findings.push(warn('zerc20.pow_bits', message))
-  }
-  if (generation !== undefined && generation !== manifest.generation) {
-    findings.push(
-      fail('zerc20.generation', `is ${generation}, but the keys are for generation ${manifest.generation}`),
-    )
   }
   if (findings.some(isFailure)) return findings
   const found = config.zerc20.artifacts === undefined ? '; found by the hashes of the verifier’s keys' : ''

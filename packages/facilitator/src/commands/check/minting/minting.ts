@@ -53,7 +53,7 @@ export async function probeMinting(
 
 /** An address of an epoch can be minted by batch proofs alone, so there must be keys for them, here and on the chain. */
 function judgeMode(
-  { finalize, zerc20 }: PartialConfig,
+  { finalize }: PartialConfig,
   proofVerifiers: readonly ProofVerifier[],
   manifest: Manifest | undefined,
 ): Finding[] {
@@ -65,9 +65,6 @@ function judgeMode(
   }
   if (manifest && manifest.circuits[batchCircuit] === undefined) {
     cannot('zerc20.artifacts has no keys of batch-withdraw: make them, or use "single"')
-  }
-  if (zerc20.generation !== undefined && zerc20.generation !== 2) {
-    cannot(`zerc20.generation is ${zerc20.generation}: batches are proved for generation 2 only`)
   }
   return findings
 }

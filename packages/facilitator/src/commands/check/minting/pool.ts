@@ -10,9 +10,9 @@ export function probePool(
   /** Measures this machine, for a tenth of a second. */
   clock: Pick<Clock, 'now'>,
 ): Finding[] {
-  const { pow_bits: bits, pool_size: size, generation = 2 } = zerc20
+  const { pow_bits: bits, pool_size: size } = zerc20
   if (bits === undefined || size === undefined) return []
-  const perSecond = triesPerSecond(generation, clock)
+  const perSecond = triesPerSecond(clock)
   if (perSecond === undefined) return []
   const seconds = 2 ** bits / perSecond
   const message = `is ${bits}: an address takes about ${show(seconds)} on this machine, and a pool of ${size} is full after ${show(seconds * size)}`
@@ -21,9 +21,9 @@ export function probePool(
 }
 
 /** Undefined when the clock does not move. */
-function triesPerSecond(generation: 1 | 2, clock: Pick<Clock, 'now'>): number | undefined {
+function triesPerSecond(clock: Pick<Clock, 'now'>): number | undefined {
   const burn = deriveBurn({
-    generation,
+    generation: 2,
     // Too many bits to be found in so few tries.
     powBits: 32,
     chainId: 1,
