@@ -52,7 +52,7 @@ export function createFollowing(parts: Parts): Following {
 }
 
 function wireFollow({ config, chainSide, storage, clock, telemetry }: Parts): Follow {
-  const { network, zerc20 } = config
+  const { network } = config
   return createFollow({
     store: storage.issued,
     chain: createTokenChain(chainSide.rpc, network.token),

@@ -3,7 +3,7 @@
  * daemon at a time, it follows the token, mints and sweeps. It is made again whenever its leases change, so it knows nothing
  * that another daemon has changed since.
  */
-import { SvcError } from '@svc-zerc20/protocol'
+import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import { startLoop } from '../payment/loop.js'
 import type { Burner } from '../payment/ports.js'
@@ -89,7 +89,7 @@ export async function createLeasedSide(
   const following = createFollowing(working)
   const fees = make.fees(working)
   const loops = [finalization, following, fees]
-  let stopShared: () => Promise<unknown> = async () => undefined
+  let stopTakingUp: () => Promise<unknown> = async () => undefined
 
   return {
     senders,
@@ -112,15 +112,15 @@ export async function createLeasedSide(
     startLoops() {
       if (work) for (const loop of loops) loop.startLoop()
       else finalization.startHelp()
-      // Where there is no other daemon, nobody hands anything over.
-      if (send && isShared && profile.acceptsPayments) {
-        stopShared = startShared(sending, { burns, examine, changes, workLedger: work && workStorage.ledger })
+      if (send && profile.acceptsPayments) {
+        const workLedger = isShared && work ? workStorage.ledger : undefined
+        stopTakingUp = startTakingUp(sending, { burns, examine, changes, account, workLedger })
       }
     },
 
     async drain() {
       draining.abort()
-      await Promise.all([stopShared(), burns.idle(), ...loops.map((loop) => loop.close())])
+      await Promise.all([stopTakingUp(), burns.idle(), ...loops.map((loop) => loop.close())])
     },
 
     async close() {
@@ -131,21 +131,21 @@ export async function createLeasedSide(
   }
 }
 
-/** Takes up what other daemons claimed, and, with the work, what they left behind. Returns a function that stops it. */
-function startShared(
-  { chainSide: { rpc }, senders, storage: { ledger, store }, clock, telemetry }: LeasedParts,
+/** Takes up claims that nobody burns, and, with the work, what other daemons left behind. Returns a function that stops it. */
+function startTakingUp(
+  { chainSide: { rpc }, storage: { ledger, store }, clock, telemetry }: LeasedParts,
   deps: Pick<LeasedSide, 'burns'> &
     Pick<PaymentFlow, 'examine'> & {
       readonly changes: LedgerChanges
+      readonly account: Address | undefined
       readonly workLedger: LeasedParts['storage']['ledger'] | undefined
     },
 ): () => Promise<unknown> {
-  const { workLedger } = deps
+  const { account, workLedger } = deps
   const report = telemetry.log
-  const account = senders.relayer.address
   const retryMs = limits.handOverRetryMs
-  const handOver = startHandOver({ ...deps, ledger, account, clock, report, retryMs })
-  if (!workLedger) return handOver.stop
+  const handOver = startHandOver({ ...deps, ledger, clock, report, retryMs })
+  if (!account || !workLedger) return handOver.stop
   const endOrphans = createOrphans({
     ...deps,
     ledger: workLedger,

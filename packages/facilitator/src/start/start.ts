@@ -82,7 +82,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   })
   opened.push(() => addresses.close())
   const changes = createLedgerChanges(storage.store.hints, clock, {
-    everyMs: limits.newsPollMs,
+    everyMs: storage.shared ? limits.newsPollMs : limits.handOverRetryMs,
     gatherMs: limits.sharedGatherMs,
   })
   const burns = createSharedBurns({

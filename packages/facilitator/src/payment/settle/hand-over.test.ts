@@ -58,3 +58,34 @@ it('a claim of another daemon is taken up with the news of it; much news is one 
   // The signal of a loop would keep every one that is derived from it.
   expect(derive).not.toHaveBeenCalled()
 })
+
+it('a daemon that is alone takes up every claim that nobody burns, also one of another account from before a move', async () => {
+  const clock = movableClock()
+  const { ledger } = createMemoryStore(clock)
+  const second = { ...challengeOf(2), expiresAt: challenge.expiresAt }
+  const taken = new Set<string>()
+  const handOver = startHandOver({
+    ledger: { ...ledger, adopt: () => Promise.reject(new Error('there is nobody to adopt from')) },
+    account: undefined,
+    burns: {
+      start: ({ challenge: { nonce } }) => void taken.add(nonce),
+      takeUp: () => Promise.reject(new Error('it was examined when it was claimed')),
+      isUnderWay: (nonce) => taken.has(nonce),
+    },
+    changes: createLedgerChanges(undefined, clock, { everyMs: 10, gatherMs: 0 }),
+    clock,
+    report: ({ event }) => expect.fail(event),
+    retryMs: 60_000,
+  })
+  onTestFinished(handOver.stop)
+  for (const each of [challenge, second]) await ledger.issue(each)
+  await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
+  await ledger.claim(
+    second.nonce,
+    permitPayloadOf(second, { payer: addressOf(0xfb) }),
+    false,
+    undefined,
+    addressOf(9),
+  )
+  await until(() => taken.size === 2)
+})

@@ -1,16 +1,16 @@
-/** Takes up permits that were claimed at daemons which do not send. */
+/** Takes up permits whose burns nobody began: they were claimed at daemons that do not send, or only the answer to the claim got lost. */
 import type { Address, ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import type { Ledger } from '../ledger-port.js'
 import { type Loop, startLoop } from '../loop.js'
-import type { UnsignedClaim } from '../records.js'
+import { isForOtherSender, type UnsignedClaim } from '../records.js'
 import type { Report } from '../report.js'
 import type { Burns } from './burns.js'
 import type { LedgerChanges } from './shared-burns.js'
 
 export function startHandOver(deps: {
   readonly ledger: Pick<Ledger, 'unsigned' | 'unsignedClaims' | 'adopt'>
-  /** The account that sends here. */
-  readonly account: Address
+  /** The account that sends here, where several daemons have the ledger. */
+  readonly account: Address | undefined
   readonly burns: Pick<Burns, 'start' | 'takeUp' | 'isUnderWay'>
   readonly changes: Pick<LedgerChanges, 'listen' | 'everyMs'>
   readonly clock: Clock
@@ -27,7 +27,7 @@ export function startHandOver(deps: {
 
   /** From the next round on they are ours, if their sender is gone. */
   async function adopt(foreign: readonly UnsignedClaim[]): Promise<void> {
-    if (foreign.length === 0 || clock.now() < adoptedAtMs + deps.retryMs) return
+    if (!account || foreign.length === 0 || clock.now() < adoptedAtMs + deps.retryMs) return
     adoptedAtMs = clock.now()
     await ledger.adopt(
       foreign.map(({ challenge }) => challenge.nonce),
@@ -42,7 +42,7 @@ export function startHandOver(deps: {
       !burns.isUnderWay(nonce) && clock.now() >= (takenUp.get(nonce) ?? 0) + deps.retryMs
     const due = [...unsigned].filter(isDue)
     const claims = due.length > 0 ? await ledger.unsignedClaims(due) : []
-    const isOwn = ({ sender = account }: UnsignedClaim) => sender === account
+    const isOwn = (claim: UnsignedClaim) => !isForOtherSender(claim, account)
     await adopt(claims.filter((claim) => !isOwn(claim)))
     const seen = seenBefore
     seenBefore = unsigned
