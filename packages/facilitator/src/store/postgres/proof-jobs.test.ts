@@ -200,11 +200,10 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
 
     const told = ({ log }: Daemon, name: string) => log().filter(({ event }) => event === name).length
 
-    /** The process in which a daemon proves. */
-    const prover = ({ pid }: Daemon): number => {
-      const [child, ...more] = childrenOf(pid)
-      if (child === undefined || more.length > 0) throw new Error('one process that proves')
-      return child
+    /** The process in which a daemon proves, once there is one. */
+    const prover = async ({ pid }: Daemon): Promise<number> => {
+      await until(() => childrenOf(pid).length === 1)
+      return childrenOf(pid)[0] as number
     }
 
     it('one that sends nothing proves while the other is busy; killed while it proves, the other finishes', async () => {
@@ -218,17 +217,17 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
       const alone = await buy(working, 1)
       await mint(working, alone)
       await finalized(working, alone)
-      process.kill(prover(working), 'SIGSTOP')
+      process.kill(await prover(working), 'SIGSTOP')
 
       const shared = await buy(working, 2)
       await mint(working, shared)
       await until(() => told(working, 'proof.borrowed') > 0)
       await until(() => told(helping, 'proof.lent'))
-      process.kill(prover(working), 'SIGCONT')
+      process.kill(await prover(working), 'SIGCONT')
       await finalized(helping, shared)
 
-      process.kill(prover(working), 'SIGSTOP')
-      const dying = prover(helping)
+      process.kill(await prover(working), 'SIGSTOP')
+      const dying = await prover(helping)
       process.kill(dying, 'SIGSTOP')
       const left = await buy(working, 3)
       await mint(working, left)
@@ -242,7 +241,7 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
       process.kill(dying, 'SIGKILL')
       helping.signal('SIGKILL')
       await helping.ended
-      process.kill(prover(working), 'SIGCONT')
+      process.kill(await prover(working), 'SIGCONT')
       await finalized(working, left)
       expect([told(helping, 'proof.lent'), told(working, 'mint.failed')]).toEqual([1, 0])
       expect(await server.run('SELECT count(*) FROM proof_job', 'provers')).toBe('0')
