@@ -123,6 +123,8 @@ export type BurnOutcome =
        * cause that.
        */
       readonly spentGas?: true
+      /** The transactions that were recorded for it lost their txNonces to others: none can be mined any more. */
+      readonly isDisplaced?: true
     }
 
 export type Burner = {

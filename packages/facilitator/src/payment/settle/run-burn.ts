@@ -91,7 +91,7 @@ export function createRunBurn(deps: RunBurnDeps) {
       if (isDemoted) return retryUntilMined(item, outcome)
       // Such a failure says nothing of a transaction before this one, or of one whose record was written while only the
       // answer to that got lost.
-      const unsigned = temporaryFailures.has(outcome.rejection.reason)
+      const unsigned = temporaryFailures.has(outcome.rejection.reason) && !outcome.isDisplaced
       const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
       if (released === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)

@@ -72,7 +72,8 @@ export function createBurner(deps: BurnerDeps): Burner {
       // A smaller batch does not repeat the same attempt, and a batch can be halved only a few times.
       if (!outcome.withFewer) attempts += 1
     }
-    return { kind: 'failed', rejection: reject('relayer_busy', 'no transaction of the relayer gets through') }
+    const rejection = reject('relayer_busy', 'no transaction of the relayer gets through')
+    return { kind: 'failed', rejection, isDisplaced: true }
   }
 
   async function endItem(
