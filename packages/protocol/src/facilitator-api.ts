@@ -42,12 +42,6 @@ export type PaymentStatus = {
   readonly acceptedAt?: number
 }
 
-export type SupportedResponse = {
-  readonly kinds: readonly { readonly x402Version: 2; readonly scheme: string; readonly network: Network }[]
-  readonly extensions: readonly string[]
-  readonly signers: Readonly<Record<string, readonly string[]>>
-}
-
 /** A payment as the flow sees it: the parsed payload, and the untrusted requirements if the caller sent some. */
 export type PresentedPayment = {
   readonly payload: Payload.Payload

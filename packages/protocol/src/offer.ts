@@ -5,8 +5,8 @@ import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
 import { format, parseChainId } from './network.js'
 import { accept, type Result, reject } from './reasons.js'
 
-export const scheme = 'svc-zerc20'
-export const x402Version = 2
+export const scheme = 'svc-zerc20' as const
+export const x402Version = 2 as const
 
 type Loose = { readonly [key: string]: unknown }
 

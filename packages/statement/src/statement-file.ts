@@ -13,12 +13,7 @@ export type StatementFile = {
   readonly revocations?: string
 }
 
-export const toStatementFile = ({ statement, manifest, revocations }: StatementFile) => ({
-  format,
-  statement,
-  manifest,
-  revocations,
-})
+export const toStatementFile = <F extends StatementFile>(file: F) => ({ format, ...file })
 
 export const printStatementFile = (file: StatementFile): string =>
   `${JSON.stringify(toStatementFile(file), undefined, 2)}\n`

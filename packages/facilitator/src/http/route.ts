@@ -44,11 +44,23 @@ type Kind<D, V> = Pick<Described, 'tag' | 'auth'> & {
   enter?(request: FastifyRequest, deps: D): Promise<Result<V> | Refusal | undefined>
 }
 
-type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodType> = Omit<
+/** What fits a schema once it is written as JSON: amounts are decimal strings then, and what is undefined is left out. */
+type Unwritten<T> = unknown extends T
+  ? unknown
+  : string extends T
+    ? T | bigint
+    : T extends readonly (infer E)[]
+      ? readonly Unwritten<E>[]
+      : T extends object
+        ? { readonly [K in keyof T]: Unwritten<T[K]> | (undefined extends T[K] ? undefined : never) }
+        : T
+
+type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodType, A extends Answer> = Omit<
   Described,
   'tag' | 'auth' | 'refusal'
 > & {
   readonly path: P
+  readonly answer: A
   /** A query or body that does not fit is refused. Unknown keys are ignored. */
   readonly query?: Q
   readonly body?: B
@@ -56,8 +68,10 @@ type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodT
   readonly isWire?: true
   /** A problem unless told. */
   readonly refusal?: z.ZodType
-  handle(asked: RouteInput<V, P, Q, B>, deps: D): Promise<object | Refusal>
+  handle(asked: RouteInput<V, P, Q, B>, deps: D): Promise<Answered<A> | Refusal>
 }
+
+type Answered<A extends Answer> = A extends z.ZodType ? Unwritten<z.input<A>> & object : never
 
 type RouteInput<V, P, Q, B> = {
   readonly visitor: V
@@ -71,11 +85,11 @@ type RouteInput<V, P, Q, B> = {
 /** The function that declares routes of one kind. A handler returns the answer, a refusal, or the reply it has sent. */
 export const routesOf =
   <D, V = undefined>({ enter, ...kind }: Kind<D, V>) =>
-  <P extends string, Q extends z.ZodObject = never, B extends z.ZodType = never>({
+  <P extends string, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>({
     handle,
     isWire,
     ...declared
-  }: Declaration<D, V, P, Q, B>): Route<D> => {
+  }: Declaration<D, V, P, Q, B, A>): Route<D> => {
     const visitors = new WeakMap<FastifyRequest, V>()
 
     async function letIn(request: FastifyRequest, reply: FastifyReply, deps: D) {

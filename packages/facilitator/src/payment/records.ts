@@ -181,7 +181,8 @@ export type AwaitingMint = {
 }
 
 /** The purpose of a transaction. Callers wait for burns. Nobody waits for anything else, so nothing else goes first. */
-export type Purpose = 'burn' | 'mint' | 'sweep' | 'distribution'
+export const purposes = ['burn', 'mint', 'sweep', 'distribution'] as const
+export type Purpose = (typeof purposes)[number]
 
 /** A signed transaction: after a crash the same bytes are sent again. */
 export type SignedTransaction = {

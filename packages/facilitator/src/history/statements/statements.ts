@@ -33,7 +33,7 @@ import { createRevocationList } from './revocation-list.js'
 export type StatementRequest = { readonly audience: string; readonly nonce?: string | undefined }
 
 /** A statement file, and two things about it. The answer, saved as it is, is a file that can be verified. */
-export type SignedStatement = ReturnType<typeof toStatementFile> & {
+export type SignedStatement = ReturnType<typeof toStatementFile<Required<StatementFile>>> & {
   readonly jti: string
   readonly expiresAt: UnixSeconds
 }
@@ -113,7 +113,7 @@ export async function createStatements(parts: StatementParts): Promise<Statement
     const named = { audience, ...(nonce === undefined ? {} : { nonce }) }
     const signing = { key, kid, issuer: id, issuedAt, expiresAt, jti, random, ...named }
     const statement = await signStatement(content, signing)
-    const file: StatementFile = { statement, manifest, revocations: await listOf(found.value) }
+    const file = { statement, manifest, revocations: await listOf(found.value) }
     // Nobody gets a statement that a verifier would refuse.
     const verdict = await verifyStatement(statement, {
       trustAnchor,

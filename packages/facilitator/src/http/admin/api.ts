@@ -12,7 +12,15 @@ import type { PathGuard } from '../server.js'
 import { gaugesOf } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
-import { viewCursor, viewMintCursor, viewMinted, viewPayment, viewStuck, viewSweepAnswer } from './view.js'
+import {
+  viewCursor,
+  viewEpochClose,
+  viewMintCursor,
+  viewMinted,
+  viewPayment,
+  viewStuck,
+  viewSweepAnswer,
+} from './view.js'
 
 /** The answers, for those who call it. */
 export type AdminAnswers = {
@@ -127,8 +135,7 @@ const onePayment = [
       const payment = await ledger.books.find(nonce)
       if (!payment) return noSuchPayment
       const closed = (await closeEpoch?.(payment.challenge)) ?? 'off'
-      if (typeof closed !== 'number') return { challengeNonce: nonce, epoch: closed, transfers: 0 }
-      return { challengeNonce: nonce, epoch: closed > 0 ? 'closing' : 'complete', transfers: closed }
+      return { challengeNonce: nonce, ...viewEpochClose(closed) }
     },
   }),
 ]

@@ -5,6 +5,7 @@
 import { type Address, parseChallengeNonce, type TxHash } from '@svc-zerc20/protocol'
 import * as z from 'zod'
 import { limits } from '../../config/limits.js'
+import { purposes } from '../../payment/records.js'
 import { readinessProblems } from '../public/health.js'
 import {
   address,
@@ -119,7 +120,7 @@ const queue = z.array(
   z.looseObject({
     account: z.enum(['relayer', 'minter']),
     txNonce: count,
-    purpose: z.enum(['burn', 'mint', 'distribution']).describe('what it is for; burns go first'),
+    purpose: z.enum(purposes).describe('what it is for; burns go first'),
     txHash,
     versions: count.describe('1, and one more for each higher fee'),
     signedAt: seconds,

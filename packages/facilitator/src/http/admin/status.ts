@@ -9,6 +9,7 @@ import type { Books } from '../../payment/books.js'
 import type { Issuance } from '../../payment/issue/issuance.js'
 import type { OwedBooks } from '../../payment/owed.js'
 import type { FeeControl } from '../../payment/sweep/control.js'
+import type { Relayer } from '../../sending/relayer/relayer.js'
 import type { Fleet } from '../../store/adapters/fleet.js'
 import type { EngineFigures } from '../../store/engine/engine.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
@@ -17,11 +18,7 @@ import type { DiskSpace } from '../health/readiness.js'
 import type { Readiness } from '../public/health.js'
 import { viewFees } from './view.js'
 
-type QueueView = {
-  readonly address: Address
-  /** Signed and not confirmed. */
-  queue(): readonly { readonly signedAtMs: number }[]
-}
+type QueueView = Pick<Relayer, 'queue'> & { readonly address: Address }
 
 export type StatusDeps = {
   readonly chainId: number
@@ -157,5 +154,5 @@ const viewQueue = (account: 'relayer' | 'minter', sender: QueueView | undefined)
 
 const inSeconds = (ms: number) => Math.floor(ms / 1000)
 
-export const issuanceOf = async ({ issuance }: Pick<StatusDeps, 'issuance'>) =>
+export const issuanceOf = async ({ issuance }: Pick<StatusDeps, 'issuance'>): Promise<'paused' | 'open'> =>
   (await issuance.isPaused()) ? 'paused' : 'open'

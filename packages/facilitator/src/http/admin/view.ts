@@ -230,8 +230,15 @@ const viewDone = ({ recipient, amount, payments, txHash, blockNumber, at }: Done
 
 export function viewSweepAnswer(answer: SweepAnswer) {
   if (answer.kind === 'none') return { sweep: answer.why }
-  if (answer.kind === 'failed') return { sweep: 'failed', reason: answer.why, message: answer.message }
+  if (answer.kind === 'failed')
+    return { sweep: 'failed' as const, reason: answer.why, message: answer.message }
   return { sweep: answer.kind, ...viewUnderWay(answer) }
+}
+
+/** `closed`: how many transfers are minted with the epoch now, or why none is. */
+export function viewEpochClose(closed: number | 'single' | 'running' | 'off') {
+  if (typeof closed !== 'number') return { epoch: closed, transfers: 0 }
+  return { epoch: closed > 0 ? ('closing' as const) : ('complete' as const), transfers: closed }
 }
 
 export function viewMinted({ mint, isBatch: batch, ...rest }: RecordedMint) {

@@ -1,6 +1,7 @@
 /** The surface of participants. Without a good token every path beneath `/history` answers 401, but login and the issuer's. */
 import { Network, toChecksum } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
+import type { Sight } from '../../history/scopes.js'
 import { guardedRoute } from './authenticate.js'
 import { exportRoutes } from './export.js'
 import { loginRoutes } from './login.js'
@@ -28,12 +29,9 @@ export const historyRoutes = [
     summary: 'Who the token stands for',
     answer: schemas.whoami,
     async handle({ visitor: { participant, sight } }, { chainId, token, tokenLabel, statements }) {
-      const { scope } = sight
       return {
         ...participant,
-        sees: scope === undefined ? 'nonce' : scope.kind === 'payer' ? 'address' : 'treasury',
-        ...(scope?.kind === 'payer' && { address: toChecksum(scope.payer) }),
-        ...(scope?.kind === 'treasury' && { treasury: toChecksum(scope.treasury) }),
+        ...viewScope(sight.scope),
         network: Network.format(chainId),
         token: toChecksum(token),
         tokenLabel,
@@ -47,3 +45,10 @@ export const historyRoutes = [
   ...statementRoutes,
   ...issuerRoutes,
 ]
+
+function viewScope(scope: Sight['scope']) {
+  if (scope === undefined) return { sees: 'nonce' as const }
+  return scope.kind === 'payer'
+    ? { sees: 'address' as const, address: toChecksum(scope.payer) }
+    : { sees: 'treasury' as const, treasury: toChecksum(scope.treasury) }
+}

@@ -37,7 +37,7 @@ export const healthRoutes = [
     path: '/health',
     summary: 'The process is alive',
     answer: healthAnswer,
-    handle: async () => ({ status: 'live' }),
+    handle: async () => ({ status: 'live' as const }),
   }),
 
   route({

@@ -208,7 +208,7 @@ export const paymentRoutes = [
     path: '/supported',
     summary: 'Which scheme and network are served',
     answer: supported,
-    handle: async (_asked, { chainId }): Promise<FacilitatorApi.SupportedResponse> => ({
+    handle: async (_asked, { chainId }) => ({
       kinds: [{ x402Version: Offer.x402Version, scheme: Offer.scheme, network: Network.format(chainId) }],
       extensions: [],
       signers: {},
