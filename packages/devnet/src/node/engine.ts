@@ -8,6 +8,7 @@ import {
   MineOrdering,
   PRAGUE,
 } from '@nomicfoundation/edr'
+import { createSerial } from '@svc-zerc20/protocol'
 import type { Address } from 'viem'
 import { fromEngineError } from './engine-errors.js'
 
@@ -81,16 +82,17 @@ export async function createEngine(genesis: Genesis): Promise<Engine> {
     { subscriptionCallback: () => undefined },
     new ContractDecoder(),
   )
-  return {
-    async request(method, params = []) {
-      const response = await provider.handleRequest(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-      // Small answers arrive as text, large ones as an object; both without `jsonrpc` and `id`.
-      const answer: EngineAnswer =
-        typeof response.data === 'string' ? JSON.parse(response.data) : response.data
-      if (answer.error !== undefined) throw fromEngineError(answer.error)
-      return answer.result
-    },
+  async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const response = await provider.handleRequest(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    // Small answers arrive as text, large ones as an object; both without `jsonrpc` and `id`.
+    const answer: EngineAnswer = typeof response.data === 'string' ? JSON.parse(response.data) : response.data
+    if (answer.error !== undefined) throw fromEngineError(answer.error)
+    return answer.result
   }
+
+  // The engine works on one request at a time, but gives each that waits a thread, and every thread keeps megabytes of its own.
+  const serial = createSerial()
+  return { request: (method, params = []) => serial(() => ask(method, params)) }
 }
 
 type EngineAnswer = { result?: unknown; error?: { code: number; message: string; data?: unknown } }
