@@ -35,7 +35,7 @@ export const limits = {
    * challenge waits behind payments under way, because it leads to one more.
    */
   lines: {
-    waitMs: { settle: 1_500, verify: 1_200, challenge: 1_000 },
+    waitMs: { settle: 2_000, verify: 1_500, challenge: 1_000 },
     freeMax: 64,
     startPerSecond: 150,
     windowMs: 500,

@@ -141,6 +141,23 @@ it('counts as a wait only what is beyond the time that a payment takes when few 
   expect(loadShedder.waitMs('settle')).toBe(0)
 })
 
+it('does not take for usual how long those take whom a crowd follows', async () => {
+  const { clock, begin, end, loadShedder } = open()
+  for (let block = 0; block < 100; block++) {
+    begin('settle', 3)
+    clock.advance(1_000)
+    await end(3)
+  }
+  for (let crowd = 0; crowd < 20; crowd++) {
+    begin('settle', 300)
+    clock.advance(3_000)
+    await end(300)
+  }
+  begin('settle', 600)
+  // A hundred leave in a second. Twice the usual second, and 2.25 times that while nobody is late, is no wait.
+  expect(loadShedder.waitMs('settle')).toBe(1_500)
+})
+
 /** Settles that arrive at a steady rate while each block ends the oldest, at most so many. Rates change after some blocks. */
 async function settle(
   rates: readonly number[],

@@ -4,7 +4,7 @@
  *
  * The time that a new request would take is the number of requests in line, divided by how many leave it in a second. Its wait
  * is what goes beyond twice the usual time: that of a request when few are in line, its block included. While nobody in line is
- * late, the line was never seen at its limit and may do more, so half as much again is no wait.
+ * late, the line was never seen at its limit and may do more, so more than twice as much is no wait.
  *
  * Payments under way come first: a settle may wait longest, then a verify. A new challenge leads to both, so it is made only
  * while both lines are short. It has no line of its own, because addresses and open challenges are limited already.
@@ -21,7 +21,7 @@ export type LoadShedder = ReturnType<typeof createLoadShedder>
 export type LineLimits = {
   /** The longest wait of each kind. */
   readonly waitMs: Readonly<Record<AskedKind, number>>
-  /** With fewer requests in line nobody is refused, and their time is the usual time of a payment. */
+  /** With fewer requests in line nobody is refused, and the usual time is learnt. */
   readonly freeMax: number
   /** Requests that leave in a second, before anything was measured. */
   readonly startPerSecond: number
@@ -39,7 +39,7 @@ const lateTimes = 3
 /** Requests of one block leave together, so a window lasts two blocks. */
 const windowTimes = 2 * usualTimes
 /** While nobody is late, what is usual may be exceeded by so much before it counts as a wait. */
-const growthTimes = 1.5
+const growthTimes = 2.25
 /** Longest `Retry-After`: while nobody leaves, the time of a wait has no end, and then the node may be back at once. */
 const retryAfterSecondsMax = 60
 
@@ -118,11 +118,13 @@ function createLine(
     },
     enter() {
       measure()
-      const isUsual = inLine.size < freeMax
+      const wereFew = inLine.size < freeMax
       const entry = { enteredMs: clock.now() }
       inLine.add(entry)
       return () => {
         const tookMs = clock.now() - entry.enteredMs
+        // A crowd that came behind a request can only have made it slower.
+        const isUsual = wereFew && (usualMs === 0 || tookMs < usualMs || inLine.size <= freeMax)
         inLine.delete(entry)
         window.left += 1
         if (isLate(tookMs)) window.late += 1
