@@ -358,6 +358,13 @@ it('a payment that came too late, as its payer was told, is claimed by no reques
   await ledger.issue(challenge)
   await ledger.recordLate(challenge, burnOf(5), 'late')
   expect(await ledger.claim(challenge.nonce, selfTransferOf(challenge, 5))).toBe('forgotten')
+  // But what a request in time has claimed stays claimed, whatever another request was told meanwhile.
+  const held = challengeOf(3)
+  await ledger.issue(held)
+  await ledger.claim(held.nonce, selfTransferOf(held, 8))
+  await ledger.recordLate(held, burnOf(8), 'late')
+  expect(await ledger.claim(held.nonce, selfTransferOf(held, 8))).toBe('same_payload')
+  expect(await ledger.claim(held.nonce, selfTransferOf(held, 9))).toBe('other_payload')
   // A burn that is found before the challenge expires takes nothing from its payer.
   const open = challengeOf(2)
   await ledger.issue(open)

@@ -87,11 +87,11 @@ function* claim(
   sender: Address | undefined,
 ): Step<Outcome<'claim'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
+  const identity = Payload.identity(payload)
+  if (payment?.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
   // Its payer was told that it came too late.
   const isLate = payment?.late?.reason === 'late'
   if (!payment || isLate || isForgotten(payment, context)) return 'forgotten'
-  const identity = Payload.identity(payload)
-  if (payment.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
   if (payload.kind === 'permit') {
     const claims = yield* context.rows.openClaims(payload.payer)
     if (means) {
