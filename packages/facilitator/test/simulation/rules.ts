@@ -43,8 +43,10 @@ export function createRules(deps: {
   const demoted = new Set<ChallengeNonce>()
   /** Account and txNonce of the transaction that a payment was last accepted for. */
   const heldBy = new Map<ChallengeNonce, string>()
-  /** Presented again after a reorg may have taken the burn, so that it is sent again though the old transaction comes back. */
+  /** Tried again after a reorg may have taken the burn, so that it is sent again though the old transaction comes back. */
   const insisted = new Set<ChallengeNonce>()
+  /** Burns that the daemon takes up by itself, because their run broke off. */
+  const brokenOff = new Set<ChallengeNonce>()
   const signers = new Map<ChallengeNonce, Address | undefined>()
   const signedAtMs = new Map<ChallengeNonce, number>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
@@ -102,6 +104,7 @@ export function createRules(deps: {
     for (const nonce of nonces) {
       if (signers.has(nonce) && signers.get(nonce) !== from) broken(`${nonce} is signed by two accounts`)
       signers.set(nonce, from)
+      if (brokenOff.has(nonce)) onTriedAgain(nonce)
       signedAtMs.set(nonce, now())
     }
   }
@@ -131,8 +134,8 @@ export function createRules(deps: {
       broken(`${nonce} is released though a facilitator burned it`)
   }
 
-  /** A run whose record the store refused has broken off, too: then the ledger does not even know of the first burn. */
-  function onPresentedAgain(nonce: ChallengeNonce): void {
+  /** Where the store refused the record of a burn, the ledger does not even know that a block held it. */
+  function onTriedAgain(nonce: ChallengeNonce): void {
     const isShaken = reorgedAtMs > (signedAtMs.get(nonce) ?? Number.POSITIVE_INFINITY)
     if (demoted.has(nonce) || isShaken) insisted.add(nonce)
   }
@@ -148,6 +151,8 @@ export function createRules(deps: {
       highest = Math.max(highest, number)
     },
 
+    onBrokenOff: (nonce: ChallengeNonce) => void brokenOff.add(nonce),
+
     onUsurped: (account: Address, txNonce: number) => void usurped.add(`${account}/${txNonce}`),
 
     onStep(name: StepName, args: readonly unknown[], outcome: unknown): void {
@@ -162,7 +167,7 @@ export function createRules(deps: {
         accepted.delete(args[0] as ChallengeNonce)
         demoted.add(args[0] as ChallengeNonce)
       }
-      if (outcome === 'same_payload') onPresentedAgain(args[0] as ChallengeNonce)
+      if (outcome === 'same_payload') onTriedAgain(args[0] as ChallengeNonce)
       if (name !== 'useGrants') return
       for (const nonce of args[0] as readonly ChallengeNonce[]) {
         if (!usedAtMs.has(nonce)) usedAtMs.set(nonce, now())

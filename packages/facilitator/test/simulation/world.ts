@@ -1,5 +1,5 @@
 /** One simulated history from one seed: payers come, everything breaks, then all is quiet, and the books must be right. */
-import type { Address } from '@svc-zerc20/protocol'
+import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { limits } from '../../src/config/limits.js'
 import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
@@ -17,6 +17,9 @@ import { createShop, type Host } from './shop.js'
 import { linkTo } from './store-link.js'
 import { createProcess, createTimeline, type Process, type Timeline } from './timeline.js'
 import { createTrace } from './trace.js'
+
+/** What a line of the log tells of a burn. */
+type Reported = { readonly event: string; readonly challengeNonce?: ChallengeNonce; readonly err?: unknown }
 
 export type Outcome = {
   readonly seed: number
@@ -97,10 +100,10 @@ export async function simulate(
     const process = createProcess(timeline, faults.skewMs)
     host.process = process
     host.daemon = undefined
-    const report = ((event: { event: string; challengeNonce?: string; err?: unknown }) =>
-      trace.tell(
-        `${host.name} ${event.event} ${event.challengeNonce?.slice(0, 10) ?? ''}${event.err ? ` ${event.err}` : ''}`,
-      )) as Log
+    const report = (({ event, challengeNonce, err }: Reported) => {
+      trace.tell(`${host.name} ${event} ${challengeNonce?.slice(0, 10) ?? ''}${err ? ` ${err}` : ''}`)
+      if (event === 'burn.interrupted' && challengeNonce) rules.onBrokenOff(challengeNonce)
+    }) as Log
     const kill = () => die(host, process, 'at a step')
     boots += 1
     const hints: Hints = (listener) => {
