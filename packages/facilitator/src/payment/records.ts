@@ -184,6 +184,19 @@ export type AwaitingMint = {
 export const purposes = ['burn', 'mint', 'sweep', 'distribution'] as const
 export type Purpose = (typeof purposes)[number]
 
+/** A transaction that is signed and has not ended. */
+export type QueuedTransaction = {
+  readonly txNonce: number
+  readonly purpose: Purpose
+  /** The hash of its newest signed version. */
+  readonly txHash: TxHash
+  /** How often it was signed: once, and again for each higher price. */
+  readonly versions: number
+  readonly signedAtMs: number
+  /** The node said that the key cannot pay for it. */
+  readonly unfunded: boolean
+}
+
 /** A signed transaction: after a crash the same bytes are sent again. */
 export type SignedTransaction = {
   readonly txNonce: number

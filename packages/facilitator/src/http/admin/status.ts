@@ -8,8 +8,8 @@ import { version } from '../../package.js'
 import type { Books } from '../../payment/books.js'
 import type { Issuance } from '../../payment/issue/issuance.js'
 import type { OwedBooks } from '../../payment/owed.js'
+import type { QueuedTransaction } from '../../payment/records.js'
 import type { FeeControl } from '../../payment/sweep/control.js'
-import type { Relayer } from '../../sending/relayer/relayer.js'
 import type { Fleet } from '../../store/adapters/fleet.js'
 import type { EngineFigures } from '../../store/engine/engine.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
@@ -18,7 +18,7 @@ import type { DiskSpace } from '../health/readiness.js'
 import type { Readiness } from '../public/health.js'
 import { viewFees } from './view.js'
 
-type QueueView = Pick<Relayer, 'queue'> & { readonly address: Address }
+type QueueView = { readonly address: Address; queue(): readonly QueuedTransaction[] }
 
 export type StatusDeps = {
   readonly chainId: number

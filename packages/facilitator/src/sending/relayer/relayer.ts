@@ -6,9 +6,9 @@
  * first.
  */
 import { type GasPrice, type GasPrices, type JsonRpc, quantityOf } from '@svc-zerc20/evm'
-import { type Address, type Clock, inTime, parseAddress, SvcError, type TxHash } from '@svc-zerc20/protocol'
+import { type Address, type Clock, inTime, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
-import type { Purpose, SignedTransaction } from '../../payment/records.js'
+import type { QueuedTransaction, SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
 import { createBroadcast } from './broadcast.js'
 import type { MinedBlock } from './mined.js'
@@ -49,18 +49,6 @@ export type Relayer = {
 export type EarlierTransaction = CallOwner & {
   /** Oldest first. */
   readonly versions: readonly SignedTransaction[]
-}
-
-export type QueuedTransaction = {
-  readonly txNonce: number
-  readonly purpose: Purpose
-  /** The hash of its newest signed version. */
-  readonly txHash: TxHash
-  /** How often it was signed: once, and again for each higher price. */
-  readonly versions: number
-  readonly signedAtMs: number
-  /** The node said that the key cannot pay for it. */
-  readonly unfunded: boolean
 }
 
 export type RelayerLimits = QueueLimits &
