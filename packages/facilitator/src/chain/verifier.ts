@@ -88,10 +88,29 @@ export function createVerifier(deps: {
         args: { to: challenge.treasury },
         fromBlock: Number(burn.blockNumber),
       })
-      const found = teleports.find(({ args }) => args.gr.tweak === tweak)
+      const found = mintThatReached(
+        teleports.filter(({ args }) => args.gr.tweak === tweak),
+        burn.value,
+      )
       const txHash = parseTxHash(found?.transactionHash)
       if (!found || txHash === undefined) return undefined
       return { txHash, blockNumber: BigInt(found.blockNumber ?? 0), value: found.args.value as BaseUnits }
     },
   }
+}
+
+/**
+ * The mint that brought what was minted to an address to this value. Larger burns of an address are minted later, as far as
+ * they exceed what was minted, and earlier mints may be in blocks before these.
+ */
+export function mintThatReached<T extends { readonly args: { readonly value: bigint } }>(
+  mints: readonly T[],
+  value: bigint,
+): T | undefined {
+  let minted = 0n
+  for (const mint of mints) {
+    minted += mint.args.value
+    if (minted >= value) return mint
+  }
+  return mints.at(-1)
 }

@@ -8,6 +8,7 @@ import type {
   AwaitingMint,
   Burn,
   Challenge,
+  Claim,
   ClaimedPermit,
   Interrupted,
   InterruptedMint,
@@ -86,6 +87,8 @@ export type SureOf = {
   readonly unsigned?: boolean
   /** Only one that this account burns, where several send. */
   readonly sender?: Address | undefined
+  /** Only one by this payload. Another may have claimed meanwhile. */
+  readonly identity?: Claim['identity']
 }
 
 /** A pause of issuance, with the operator's words to callers, if there are any. */
@@ -198,9 +201,10 @@ export type Ledger = {
   ): Promise<'finalized' | 'already_finalized' | 'outgrown'>
   /**
    * Remembers a burn that can buy nothing any more but is still minted to the provider, retained or not. One leaf of an
-   * address is minted in whole, so only a larger one takes the place of one that is `known`.
+   * address is minted in whole, so only a larger one takes the place of one that is `known`. `claimed` when the challenge was
+   * claimed meanwhile: the burn may still be accepted for it.
    */
-  recordLate(challenge: Challenge, burn: Burn, reason: LateReason): Promise<'recorded' | 'known'>
+  recordLate(challenge: Challenge, burn: Burn, reason: LateReason): Promise<'recorded' | 'known' | 'claimed'>
   /**
    * Remembers a transfer that covers nothing, once. `full` when the limit is reached, of this challenge or of
    * all: remembering more would let dust fill the disk.

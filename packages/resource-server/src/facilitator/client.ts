@@ -65,12 +65,13 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
     timeoutMs: number,
   ): Promise<Reply> {
     const endsAtMs = clock.now() + timeoutMs
-    const body = {
-      x402Version: payload.x402Version,
-      paymentPayload: disclosePayload(payload),
-      paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
-    }
     for (;;) {
+      // The offer may have expired during a pause, and the payment was seen before.
+      const body = {
+        x402Version: payload.x402Version,
+        paymentPayload: disclosePayload(payload),
+        paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
+      }
       const reply = await endpoint.post(path, body, Math.max(1, Math.floor(endsAtMs - clock.now())))
       const pauseMs = 1_000 * (reply.retryAfterSeconds ?? Number.POSITIVE_INFINITY)
       if (!isOverloaded(reply) || clock.now() + pauseMs >= endsAtMs) return reply

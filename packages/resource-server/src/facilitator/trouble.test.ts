@@ -156,6 +156,22 @@ describe('a facilitator that is overloaded', () => {
     expect(facilitator.counts()).toMatchObject({ verify: 2, settle: 3, payments: 0 })
   })
 
+  it('is told when the payment was first seen, if its offer expires during the pause', async () => {
+    const { shop } = await openSleepless()
+    const expiresAt = Math.floor(Date.now() / 1000) + 5
+    facilitator.script.challenge = (call) => ({
+      body: { ...challengeFor(call), expiresAt, deadline: expiresAt },
+    })
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    facilitator.script.settle = inOrder(overloaded('10', refused('overloaded')), { body: accepted })
+    expect((await shop.get('/x', payment)).status).toBe(200)
+    const [first, again] = facilitator.calls
+      .filter(({ path }) => path === '/settle')
+      .map(({ body }) => (body as { paymentRequirements: { extra: object } }).paymentRequirements.extra)
+    expect(first).not.toHaveProperty('presentedAt')
+    expect(again).toHaveProperty('presentedAt', expect.any(Number))
+  })
+
   it('is not waited for beyond the time of a call, and the payment is as good later', async () => {
     const { shop, slept, problems } = await openSleepless()
     const payment = paymentFor(offerOf(required(await shop.get('/x'))))

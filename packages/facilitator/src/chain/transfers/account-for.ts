@@ -117,7 +117,7 @@ async function act(deps: AccountForOneDeps, found: Found, verdict: TransfersVerd
     }
     case 'mint':
       if (!(await isOnChain(deps, challenge, verdict.burn))) return later()
-      await recordFound(deps, challenge, verdict.burn, verdict.reason)
+      if ((await recordFound(deps, challenge, verdict.burn, verdict.reason)) === 'claimed') return later()
       return keepIfStuck(deps, challenge, transfers)
     case 'nothing':
       return keepIfStuck(deps, challenge, transfers)
@@ -131,10 +131,10 @@ async function replaceLost(
   deps: AccountForOneDeps,
   { challenge, payment, transfers }: Found,
 ): Promise<boolean> {
-  const { late, accepted, finalized } = payment ?? {}
+  const { claim, late, accepted, finalized } = payment ?? {}
   const beside = besideBurnOf(payment, transfers)
   const other = largestOf(beside)
-  if (!late || accepted || finalized || !other || beside.length < transfers.length) return false
+  if (!late || claim || accepted || finalized || !other || beside.length < transfers.length) return false
   if (await deps.reread(challenge, late.burn)) return false
   const burn = burnIn(other)
   if (!(await isOnChain(deps, challenge, burn))) return false

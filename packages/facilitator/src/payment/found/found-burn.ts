@@ -26,10 +26,12 @@ export async function recordFound(
   challenge: Challenge,
   burn: Burn,
   reason: LateReason,
-): Promise<void> {
-  if ((await ledger.recordLate(challenge, burn, reason)) === 'known') return
+): Promise<'recorded' | 'known' | 'claimed'> {
+  const outcome = await ledger.recordLate(challenge, burn, reason)
+  if (outcome !== 'recorded') return outcome
   const { nonce: challengeNonce } = challenge
   const { txHash, value } = burn
   if (reason === 'late') report({ event: 'burn.late', challengeNonce, txHash })
   else report({ event: 'burn.found', challengeNonce, txHash, value, reason })
+  return outcome
 }

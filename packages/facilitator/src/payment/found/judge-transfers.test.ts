@@ -80,6 +80,9 @@ describe('transfers that nobody asked for', () => {
     })
     const now = expiry + 60
     expect(judge([transfer(1000n)], claimed(1))).toEqual({ kind: 'accept', burn: burn(transfer(1000n)) })
+    // One transaction may pay twice. A proof brings the largest transfer.
+    const [first, larger] = [transfer(1000n), { ...transfer(1500n), leafIndex: 7n }]
+    expect(judge([first, larger], claimed(1))).toEqual({ kind: 'accept', burn: burn(larger) })
     for (const [transfers, payment] of [
       [[transfer(1000n)], claimed(2)],
       [[transfer(999n)], claimed(1)],

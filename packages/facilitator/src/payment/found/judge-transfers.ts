@@ -68,8 +68,8 @@ function judgeClaimed(
   { challenge, transfers, now }: Parameters<typeof judgeTransfers>[0],
   { claim }: RecordedPayment,
 ): TransfersVerdict {
-  const claimed = transfers.find(({ txHash, value }) => txHash === claim?.txHash && value >= challenge.amount)
-  if (!claimed) return { kind: 'wait', until: now + claimedAgainSeconds }
+  const claimed = largestOf(transfers.filter(({ txHash }) => txHash === claim?.txHash))
+  if (!claimed || claimed.value < challenge.amount) return { kind: 'wait', until: now + claimedAgainSeconds }
   return { kind: 'accept', burn: burnIn(claimed) }
 }
 

@@ -2,7 +2,7 @@
  * Burns under way. Each runs from claim to accepted (or released) on its own, whether or not a caller still
  * waits for it: a `/settle` only watches.
  */
-import { backOffMs, type ChallengeNonce, inTime, type Rejection } from '@svc-zerc20/protocol'
+import { backOffMs, type ChallengeNonce, inTime, Payload, type Rejection } from '@svc-zerc20/protocol'
 import type { Burner } from '../ports.js'
 import type { Challenge, ClaimedPermit, Interrupted, ShallowBurns } from '../records.js'
 import type { Examine } from './examine.js'
@@ -45,9 +45,13 @@ export function createBurns(
     underWay.track(item, run(item, burned, isAwaited(challenge)))
   }
 
-  async function release(nonce: ChallengeNonce, why: Rejection, unsigned: boolean): Promise<boolean> {
-    const { reason, message } = why
-    const outcome = await ledger.release(nonce, { reason, message }, { unsigned, sender: account })
+  async function release(
+    { challenge: { nonce }, payload }: ClaimedPermit,
+    { reason, message }: Rejection,
+    unsigned: boolean,
+  ): Promise<boolean> {
+    const sureOf = { unsigned, sender: account, identity: Payload.identity(payload) }
+    const outcome = await ledger.release(nonce, { reason, message }, sureOf)
     if (outcome === 'released') report({ event: 'burn.failed', challengeNonce: nonce, reason })
     return outcome === 'released'
   }
@@ -55,9 +59,9 @@ export function createBurns(
   async function refuse(item: ClaimedPermit, rejection: Rejection): Promise<'refused' | 'under_way'> {
     const { nonce } = item.challenge
     if (underWay.of(nonce)) return 'under_way'
-    if (await release(nonce, rejection, true)) return 'refused'
+    if (await release(item, rejection, true)) return 'refused'
     if (!(await examine.isLost(item, rejection))) return 'under_way'
-    await release(nonce, rejection, false)
+    await release(item, rejection, false)
     return 'refused'
   }
 

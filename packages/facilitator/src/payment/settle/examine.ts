@@ -74,7 +74,10 @@ export type Examine = {
     payload: Payload.SelfTransferPayload,
     wasSeenInTime?: boolean,
   ): Promise<Result<Burn>>
-  /** The burn of a permit that somebody executed, although nobody claimed it in time. */
+  /**
+   * The burn of a payload that nobody claimed in time. A self-transfer that was mined in time is not late yet while a resource
+   * server may still bring it.
+   */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
 }
 
@@ -88,8 +91,9 @@ export function createExamine(deps: ExamineDeps): Examine {
   function mayBeLate({ payload, presentedAt }: FacilitatorApi.PresentedPayment, payment: Payment): boolean {
     const { expiresAt } = payment.challenge
     const isInTime = presentedAt !== undefined && presentedAt < expiresAt
-    const isSoon = clock.now() < (expiresAt + deps.presentedLateSecondsMax) * 1000
-    return payload.kind === 'self-transfer' && isInTime && isSoon && !payment.late
+    return (
+      payload.kind === 'self-transfer' && isInTime && isWindowOpen(deps, payment.challenge) && !payment.late
+    )
   }
 
   const examine: Examine = {
@@ -158,17 +162,38 @@ export function createExamine(deps: ExamineDeps): Examine {
       return minedAt !== undefined && minedAt < challenge.expiresAt ? verdict : reject('challenge_expired')
     },
 
-    async lateBurn(challenge, payload) {
-      if (payload.kind === 'self-transfer') return examine.selfTransfer(challenge, payload)
-      const verdict = await examine.permit(challenge, payload)
-      const isBurned = verdict.ok && verdict.value.verdict === 'burned'
-      const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
-      // The follower finds a burn that a reorg may still take, once it is deep enough.
-      const isDeep = burn && chain.headNumber() - burn.blockNumber + 1n >= BigInt(deps.confirmations)
-      return isDeep ? accept(burn) : reject('burn_not_found')
-    },
+    lateBurn: createLateBurn(deps, {
+      permit: (challenge, payload) => examine.permit(challenge, payload),
+      selfTransfer: (...presented) => examine.selfTransfer(...presented),
+    }),
   }
   return examine
+}
+
+/** Whether a resource server that saw a self-transfer in time may still bring it. */
+const isWindowOpen = (
+  { clock, presentedLateSecondsMax }: Pick<ExamineDeps, 'clock' | 'presentedLateSecondsMax'>,
+  { expiresAt }: Challenge,
+): boolean => clock.now() < (expiresAt + presentedLateSecondsMax) * 1000
+
+function createLateBurn(
+  deps: Pick<ExamineDeps, 'chain' | 'clock' | 'confirmations' | 'presentedLateSecondsMax'>,
+  examine: Pick<Examine, 'permit' | 'selfTransfer'>,
+): Examine['lateBurn'] {
+  const { chain } = deps
+  return async (challenge, payload) => {
+    if (payload.kind === 'self-transfer') {
+      const isInTime =
+        isWindowOpen(deps, challenge) && (await examine.selfTransfer(challenge, payload, true)).ok
+      return isInTime ? reject('challenge_expired') : examine.selfTransfer(challenge, payload)
+    }
+    const verdict = await examine.permit(challenge, payload)
+    const isBurned = verdict.ok && verdict.value.verdict === 'burned'
+    const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined
+    // The follower finds a burn that a reorg may still take, once it is deep enough.
+    const isDeep = burn && chain.headNumber() - burn.blockNumber + 1n >= BigInt(deps.confirmations)
+    return isDeep ? accept(burn) : reject('burn_not_found')
+  }
 }
 
 function createIsLost(

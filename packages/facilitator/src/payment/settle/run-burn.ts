@@ -92,7 +92,8 @@ export function createRunBurn(deps: RunBurnDeps) {
       // Such a failure says nothing of a transaction before this one, or of one whose record was written while only the
       // answer to that got lost.
       const unsigned = temporaryFailures.has(outcome.rejection.reason) && !outcome.isDisplaced
-      const released = await ledger.release(nonce, releasedBy(outcome), { unsigned, sender: deps.account })
+      const sureOf = { unsigned, sender: deps.account, identity: Payload.identity(item.payload) }
+      const released = await ledger.release(nonce, releasedBy(outcome), sureOf)
       if (released === 'kept') return endKept(item, outcome)
       if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })

@@ -317,16 +317,16 @@ describe('confirmations', () => {
 })
 
 describe('R-018 R-111 past expiry', () => {
-  it('a burn buys nothing: challenge_expired with its hash, recorded as late', async () => {
+  it('a burn buys nothing: challenge_expired with its hash, recorded as late once no seller may bring it any more', async () => {
     const offer = await net.challenge()
     net.clock.advance(301_000)
     const hash = await net.transfer(payer, offer.payTo, offer.amount)
+    const isLate = { event: 'burn.late', challengeNonce: offer.challengeNonce, txHash: hash }
     await expectRefused(paidBy(offer, hash), 'challenge_expired', hash)
-    expect(net.events).toContainEqual({
-      event: 'burn.late',
-      challengeNonce: offer.challengeNonce,
-      txHash: hash,
-    })
+    expect(net.events).not.toContainEqual(isLate)
+    net.clock.advance(600_000)
+    await expectRefused(paidBy(offer, hash), 'challenge_expired', hash)
+    expect(net.events).toContainEqual(isLate)
     // Recorded, it outlives the retention of other expired challenges.
     net.clock.advance(3_601_000)
     expect((await net.status(offer.challengeNonce)).body.phase).toBe('expired')
@@ -350,6 +350,8 @@ describe('R-018 R-111 past expiry', () => {
     expect((await net.verify({ ...permit, paymentRequirements: requirements })).body.invalidReason).toBe(
       'challenge_expired',
     )
+    // Another request of the same payment, that does not say when it was seen, takes nothing from it.
+    await expectRefused(paidBy(offer, hash), 'challenge_expired', hash)
     expect((await net.verify(seenAt(inTime))).body).toEqual({ isValid: true })
     expect((await net.settle(seenAt(inTime))).body).toMatchObject({ success: true, transaction: hash })
     expect((await net.settle(seenAt(inTime))).body.errorReason).toBe('already_accepted')

@@ -1,4 +1,4 @@
-import type { Payload } from '@svc-zerc20/protocol'
+import { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { movableClock, stoppedClock } from '../../../../../test/support/clocks.js'
@@ -352,6 +352,18 @@ describe('accept and grant', () => {
   })
 })
 
+it('a claim is released only by whoever is sure of its payload', async () => {
+  const { ledger } = setup()
+  const challenge = challengeOf(1)
+  const { nonce } = challenge
+  await ledger.issue(challenge)
+  await ledger.claim(nonce, selfTransferOf(challenge, 5))
+  const permit = Payload.identity(permitPayloadOf(challenge))
+  expect(await ledger.release(nonce, undefined, { identity: permit })).toBe('kept')
+  const transfer = Payload.identity(selfTransferOf(challenge, 5))
+  expect(await ledger.release(nonce, undefined, { identity: transfer })).toBe('released')
+})
+
 it('a payment that came too late, as its payer was told, is claimed by no request that was held up', async () => {
   const { ledger } = setup()
   const challenge = challengeOf(1)
@@ -362,9 +374,10 @@ it('a payment that came too late, as its payer was told, is claimed by no reques
   const held = challengeOf(3)
   await ledger.issue(held)
   await ledger.claim(held.nonce, selfTransferOf(held, 8))
-  await ledger.recordLate(held, burnOf(8), 'late')
+  expect(await ledger.recordLate(held, burnOf(8), 'late')).toBe('claimed')
   expect(await ledger.claim(held.nonce, selfTransferOf(held, 8))).toBe('same_payload')
-  expect(await ledger.claim(held.nonce, selfTransferOf(held, 9))).toBe('other_payload')
+  expect(await ledger.accept(held.nonce, burnOf(8))).toBe('accepted')
+  expect((await ledger.find(held.nonce))?.late).toBeUndefined()
   // A burn that is found before the challenge expires takes nothing from its payer.
   const open = challengeOf(2)
   await ledger.issue(open)

@@ -89,8 +89,8 @@ function* claim(
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   const identity = Payload.identity(payload)
   if (payment?.claim) return payment.claim.identity === identity ? 'same_payload' : 'other_payload'
-  // Its payer was told that it came too late.
-  const isLate = payment?.late?.reason === 'late'
+  // Its payer was told that it came too late, or nobody brought it in time.
+  const isLate = payment?.late?.reason === 'late' || payment?.late?.reason === 'unpresented'
   if (!payment || isLate || isForgotten(payment, context)) return 'forgotten'
   if (payload.kind === 'permit') {
     const claims = yield* context.rows.openClaims(payload.payer)
@@ -117,11 +117,12 @@ function* release(
   context: StepContext,
   nonce: ChallengeNonce,
   why: Released | undefined,
-  { unsigned, sender }: SureOf = {},
+  { unsigned, sender, identity }: SureOf = {},
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
   if (isForOtherSender(payment.claim, sender)) return 'kept'
+  if (identity !== undefined && identity !== payment.claim.identity) return 'kept'
   if (unsigned && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
   return 'released'
@@ -172,7 +173,7 @@ function* accept(
   if (payment?.accepted) return 'already_accepted'
   if (!row || !payment?.claim) return 'not_claimed'
   if (yield* isDoubtful(context, row, burn)) {
-    yield* recordLate(context, payment.challenge, burn, 'unrecorded')
+    yield* putLate(context, payment.challenge, burn, 'unrecorded')
     return 'not_claimed'
   }
   yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
@@ -236,12 +237,24 @@ function* finalize(
   return 'finalized'
 }
 
+/** A claim may still be accepted for this very burn. Only `recover` adds a burn to it, where the record was lost. */
 function* recordLate(
   context: StepContext,
   challenge: Challenge,
   burn: Burn,
   reason: LateReason,
 ): Step<Outcome<'recordLate'>> {
+  const { claim, accepted } = (yield* context.rows.payment(challenge.nonce))?.payment ?? {}
+  if (claim && !accepted && reason !== 'unrecorded') return 'claimed'
+  return yield* putLate(context, challenge, burn, reason)
+}
+
+function* putLate(
+  context: StepContext,
+  challenge: Challenge,
+  burn: Burn,
+  reason: LateReason,
+): Step<'recorded' | 'known'> {
   const row = yield* context.rows.payment(challenge.nonce)
   const { accepted, late } = row?.payment ?? {}
   // A burn that is recorded again is still one burn.
