@@ -34,14 +34,20 @@ export async function openShop(
     served += 1
     response.json({ bought: request.path })
   })
+  return {
+    ...(await listenOn(app)),
+    /** How often a handler ran. */
+    served: () => served,
+  }
+}
+
+export async function listenOn(app: express.Express) {
   const listening = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => listening.once('listening', resolve))
   const { port } = listening.address() as AddressInfo
   return {
     get: (path: string, payment?: unknown, init: RequestInit = {}) =>
       fetch(`http://127.0.0.1:${port}${path}`, { ...init, ...(payment !== undefined && paying(payment)) }),
-    /** How often a handler ran. */
-    served: () => served,
     close: () => {
       listening.closeAllConnections()
       return new Promise<void>((resolve) => listening.close(() => resolve()))

@@ -11,7 +11,7 @@ import {
   type PresentedRequirements,
 } from './disclosure.js'
 import { type Fetch, openEndpoint, type Reply } from './endpoint.js'
-import { createSeenInTime } from './seen-in-time.js'
+import type { SeenInTime } from './seen-in-time.js'
 
 export type Facilitator = {
   /** For `new x402ResourceServer(...)`. A call without a verdict throws FacilitatorResponseError. */
@@ -44,16 +44,17 @@ export type FacilitatorDeps = {
   readonly fetch: Fetch
   readonly limits: Limits
   readonly clock: Clock
+  readonly seenInTime: SeenInTime
   readonly onProblem: OnProblem
 }
 
-export function createFacilitator({ limits, clock, onProblem, ...where }: FacilitatorDeps): Facilitator {
+export function createFacilitator(deps: FacilitatorDeps): Facilitator {
+  const { limits, clock, seenInTime, onProblem, ...where } = deps
   const endpoint = openEndpoint({ ...where, limits })
   const fail = (failure: FacilitatorFailure) => {
     onProblem(failure)
     return failure
   }
-  const seenInTime = createSeenInTime(clock)
   /**
    * An overloaded facilitator has done nothing, and says when there is room again. A payment that was made is worth the
    * wait, as far as its time allows.
@@ -64,14 +65,13 @@ export function createFacilitator({ limits, clock, onProblem, ...where }: Facili
     requirements: PresentedRequirements,
     timeoutMs: number,
   ): Promise<Reply> {
+    const body = {
+      x402Version: payload.x402Version,
+      paymentPayload: disclosePayload(payload),
+      paymentRequirements: discloseRequirements(seenInTime.tell(requirements)),
+    }
     const endsAtMs = clock.now() + timeoutMs
     for (;;) {
-      // The offer may have expired during a pause, and the payment was seen before.
-      const body = {
-        x402Version: payload.x402Version,
-        paymentPayload: disclosePayload(payload),
-        paymentRequirements: discloseRequirements(seenInTime(payload, requirements)),
-      }
       const reply = await endpoint.post(path, body, Math.max(1, Math.floor(endsAtMs - clock.now())))
       const pauseMs = 1_000 * (reply.retryAfterSeconds ?? Number.POSITIVE_INFINITY)
       if (!isOverloaded(reply) || clock.now() + pauseMs >= endsAtMs) return reply

@@ -54,7 +54,7 @@ export function sellOnExpress<Official extends Middleware>(
           return next(...error)
         }
         recordAnswer(response, (answer) => presentation.end(visit.isAccepted ? answer : undefined))
-        response.once('close', () => presentation.abandon(visit.isAccepted === true))
+        response.once('close', () => presentation.abandon(() => visit.isAccepted === true))
         return visits.run(visit, () => official(request, response, goOn))
       }
       if ('kept' in admission) return writeAnswer(response, admission.kept)

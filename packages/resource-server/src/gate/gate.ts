@@ -112,8 +112,8 @@ export function createGate<Request>(
       if (kept !== undefined) return { kept }
     }
     const visit = visitOf(key, arrival)
-    const echoed = readPayment(payment)?.accepted
-    const unsealed = svc.offers.unseal(echoed, `${method} ${path}`, terms)
+    const presented = readPayment(payment)
+    const unsealed = presented && svc.offers.unseal(presented, `${method} ${path}`, terms)
     if (payment === undefined || unsealed === undefined) {
       if (payment !== undefined) counts.takeUnsealed(key)
       return { visit, presentation: unkept }

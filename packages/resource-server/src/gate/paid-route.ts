@@ -178,7 +178,8 @@ const officialWords: Record<string, Explanation> = {
   [noMatch]: {
     reason: 'offer_mismatch',
     error: 'The payment is for no offer of this resource at its present price, or the offer was changed.',
-    action: 'Make a new payment for the offer of this answer.',
+    action:
+      'Make a new payment for the offer of this answer. If tokens were burned for the old one, ask the seller about them first.',
   },
 }
 

@@ -124,7 +124,7 @@ async function during(
   sell: (accepted: () => void) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let isAccepted = false
-  const abandon = () => presentation.abandon(isAccepted)
+  const abandon = () => presentation.abandon(() => isAccepted)
   signal?.addEventListener('abort', abandon, { once: true })
   try {
     const result = await sell(() => {

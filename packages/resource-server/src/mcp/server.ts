@@ -72,7 +72,7 @@ export class SvcMcpServer extends x402ResourceServer {
     for (const requirements of available) {
       const template = readTemplate(requirements)
       if (template === undefined) continue
-      const restored = this.#svc.offers.restore(payload.accepted, template.bound, template.terms)
+      const restored = this.#svc.offers.restore(payload, template.bound, template.terms)
       if (restored !== undefined) return restored
     }
     const others = available.filter((requirements) => readTemplate(requirements) === undefined)

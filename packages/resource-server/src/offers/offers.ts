@@ -10,6 +10,7 @@ import {
 } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from '../facilitator/client.js'
+import type { SeenInTime } from '../facilitator/seen-in-time.js'
 import type { Bound, Seal } from './seal.js'
 import { knownKeys, type Terms } from './terms.js'
 
@@ -19,15 +20,19 @@ export type Offers = {
   /**
    * The echoed offer if we sealed it for this resource, and the list price of then. Keys that a payer added are
    * ignored, at every depth: the matching rule allows them. At the top level the official match wants them back.
+   * From here on the payment counts as seen.
    */
-  unseal(echoed: unknown, resource: string, terms: Terms): Unsealed | undefined
+  unseal(payment: Presented, resource: string, terms: Terms): Unsealed | undefined
   /** The echoed offer if we sealed it for this resource at this price or a higher one, else undefined. */
-  restore(echoed: unknown, bound: Bound, terms: Terms): PaymentRequirements | undefined
+  restore(payment: Presented, bound: Bound, terms: Terms): PaymentRequirements | undefined
   /** Whether the echoed offer is for our scheme and network. */
   isForUs(echoed: unknown): boolean
   /** An entry that nobody can pay. Used where an entry is required but a challenge would be wasted. */
   dead(bound: Bound): PaymentRequirements
 }
+
+/** A payment as it came from a stranger: the offer that it echoes, and the scheme's payload. */
+export type Presented = { readonly accepted?: unknown; readonly payload?: unknown }
 
 export type Unsealed = { readonly offer: PaymentRequirements; readonly list: BaseUnits }
 
@@ -37,13 +42,14 @@ export type OffersDeps = {
   readonly facilitator: Pick<Facilitator, 'challenge'>
   readonly seal: Seal
   readonly clock: Clock
+  readonly seenInTime: SeenInTime
   readonly onProblem: OnProblem
 }
 
 const zeroNonce = `0x${'0'.repeat(64)}`
 
 export function createOffers(deps: OffersDeps): Offers {
-  const { network, token, facilitator, seal, clock, onProblem } = deps
+  const { network, token, facilitator, seal, clock, seenInTime, onProblem } = deps
   const isForUs = (echoed: unknown): echoed is Json.JsonObject =>
     Json.isObject(echoed) && echoed.scheme === Offer.scheme && echoed.network === network
   const isOurToken = (asset: unknown) => parseAddress(asset) === parseAddress(token)
@@ -60,17 +66,16 @@ export function createOffers(deps: OffersDeps): Offers {
     return `the challenge asks for ${offer.amount}, which is not the list price ${list} and its fee ${fee}`
   }
 
-  function unseal(echoed: unknown, resource: string, terms: Terms): Unsealed | undefined {
+  function unseal({ accepted: echoed, payload }: Presented, resource: string, terms: Terms) {
     if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
     // Try the echo unchanged first: the seller may have changed its terms since it made the offer.
     for (const own of [echoed, keepKnown(echoed, knownKeys(terms)) as Json.JsonObject]) {
       const list = seal.listPrice(own, resource)
       if (list === undefined) continue
       const extra = Object.entries(echoed.extra as Json.JsonObject).filter(([key]) => hasKey(own.extra, key))
-      return {
-        list,
-        offer: { ...echoed, extra: Object.fromEntries(extra) } as unknown as PaymentRequirements,
-      }
+      const offer = { ...echoed, extra: Object.fromEntries(extra) } as unknown as PaymentRequirements
+      seenInTime.note(payload, offer)
+      return { list, offer }
     }
     return undefined
   }
@@ -89,8 +94,8 @@ export function createOffers(deps: OffersDeps): Offers {
       return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
     },
     unseal,
-    restore(echoed, { resource, list }, terms) {
-      const unsealed = unseal(echoed, resource, terms)
+    restore(payment, { resource, list }, terms) {
+      const unsealed = unseal(payment, resource, terms)
       // An offer stays valid when the price falls and is refused when the price rises. Only the facilitator judges
       // expiry, because a burn presented in time may be confirmed after the offer expired.
       return unsealed !== undefined && unsealed.list >= list ? unsealed.offer : undefined

@@ -54,7 +54,7 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
       return { offer: dead, isSpent: true, reissue, dead }
     }
-    const echo = payment && offers.restore(payment.accepted, bound, terms)
+    const echo = payment && offers.restore(payment, bound, terms)
     if (payment !== undefined && echo !== undefined) {
       const challengeNonce = String(echo.extra.challengeNonce)
       visit?.checkPayment({ challengeNonce, payload: payment.payload })

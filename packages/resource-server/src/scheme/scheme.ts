@@ -6,6 +6,7 @@ import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
 import type { SchemeNetworkServer } from '@x402/core/types'
 import { createFacilitator, type OnProblem } from '../facilitator/client.js'
 import type { Fetch } from '../facilitator/endpoint.js'
+import { createSeenInTime } from '../facilitator/seen-in-time.js'
 import { limits as defaultLimits, type Limits } from '../limits.js'
 import { createOffers, type Offers } from '../offers/offers.js'
 import { createSeal, type SealSecrets } from '../offers/seal.js'
@@ -59,11 +60,17 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     throw new SvcError('invalid_token', `token is ${token}: expected an address`)
   }
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const onProblem = options.onProblem ?? (() => {})
-  const { facilitatorToken } = options
-  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, clock, onProblem })
+  const { facilitatorToken, onProblem: report = () => {} } = options
+  // A log of the seller that fails changes nothing for the payer.
+  const onProblem: OnProblem = (failure) =>
+    void Promise.resolve(failure)
+      .then(report)
+      .catch(() => {})
+  const seenInTime = createSeenInTime(clock)
+  const shared = { clock, seenInTime, onProblem }
+  const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, ...shared })
   const seal = createSeal(options.secret)
-  const offers = createOffers({ network, token, facilitator, seal, clock, onProblem })
+  const offers = createOffers({ network, token, facilitator, seal, ...shared })
   const resettle = createResettle({ facilitator, clock, limits })
   const requestOffers = createRequestOffers()
   const { onAfterVerify, enrichPaymentRequiredResponse } = createRefusedPayment(requestOffers)

@@ -368,6 +368,65 @@ describe('a handler of express that never ends once its client is gone', () => {
   })
 })
 
+describe('an upfront route of express whose client is gone before its payment is accepted', () => {
+  it('runs once for it, however long the handler takes', async () => {
+    const facilitator = await startFacilitator()
+    let aheadMs = 0
+    const clock = { now: () => systemClock.now() + aheadMs, sleep: async () => {} }
+    let [cutOff, isGone, finish] = [() => {}, () => {}, () => {}]
+    const gone = new Promise<void>((resolve) => {
+      isGone = resolve
+    })
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const svc = schemeFor(facilitator.url, {
+      async fetch(...call) {
+        if (String(call[0]).endsWith('/settle')) {
+          cutOff()
+          await gone
+        }
+        return fetch(...call)
+      },
+    })
+    const paid = sellOnExpress(svc, express402.paymentMiddlewareFromHTTPServer, { ...limitsOff, clock })
+    let runs = 0
+    const app = express()
+    app.use((request, response, next) => {
+      if (request.headers['payment-signature'] !== undefined) response.once('close', isGone)
+      next()
+    })
+    app.get('/goods', paid({ price: '100', upfront: true }), async (_request, response) => {
+      runs += 1
+      if (runs === 1) await finished
+      response.json({})
+    })
+    const server = app.listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { url, ask, close } = listening(server)
+    try {
+      const decoded = Headers.decode(String((await ask('/goods')).headers['payment-required']))
+      const offer = offerOf((decoded.ok ? decoded.value : {}) as PaymentRequired)
+      const { headers } = paying(paymentFor(offer))
+      const cut = open(`${url}/goods`, { headers, agent: false })
+      cutOff = () => cut.destroy(new Error('cut'))
+      cut.once('error', () => {})
+      cut.end()
+      while (runs === 0) await systemClock.sleep(5)
+      aheadMs += presentationLimits.abandonedMs
+      expect((await ask('/goods', headers)).status).toBe(503)
+      finish()
+      expect((await ask('/goods', headers)).status).toBe(200)
+      expect(runs).toBe(1)
+      expect(facilitator.counts().settle).toBe(1)
+    } finally {
+      finish()
+      await close()
+      await facilitator.close()
+    }
+  })
+})
+
 describe('answers in memory', () => {
   const clock = { now: () => 0 }
   const has = async (store: AnswerStore, key: string) => (await store.get(key)) !== undefined

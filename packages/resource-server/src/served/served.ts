@@ -28,8 +28,11 @@ export type PresentedText = {
 export type Presentation = {
   /** Lets the next presentation of the offer begin. With an answer, keeps it first. */
   end(answer?: ServedAnswer): Promise<void>
-  /** The client is gone, and a handler may notice that and never end. The presentation then ends by itself, later. */
-  abandon(isAccepted: boolean): void
+  /**
+   * The client is gone, and a handler may notice that and never end. The presentation then ends by itself, later, unless its
+   * payment is accepted by then.
+   */
+  abandon(isAccepted: () => boolean): void
 }
 
 /** Of a request that presents no offer of ours: its answer is not kept. */
@@ -53,7 +56,14 @@ const answerKeyPattern = /(?:^|;\s*)svc-paid=([A-Za-z0-9_-]{43})\s*(?:;|$)/
 export const answerKeyIn = (cookies: string | undefined): string | undefined =>
   answerKeyPattern.exec(cookies ?? '')?.[1]
 
-type Held = { readonly ended: Promise<void>; endsAtMs: number }
+type Held = {
+  readonly ended: Promise<void>
+  readonly endsAtMs: number
+  abandoned?: { readonly endsAtMs: number; readonly isAccepted: () => boolean }
+}
+
+const endOf = ({ endsAtMs, abandoned }: Held): number =>
+  abandoned === undefined || abandoned.isAccepted() ? endsAtMs : Math.min(endsAtMs, abandoned.endsAtMs)
 
 export function createServed(store: AnswerStore | undefined, clock: Clock): Served {
   const held = new Map<string, Held>()
@@ -64,7 +74,7 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
     for (;;) {
       const before = held.get(presented.challengeNonce)
       const nowMs = clock.now()
-      if (before === undefined || before.endsAtMs <= nowMs) return hold(presented)
+      if (before === undefined || endOf(before) <= nowMs) return hold(presented)
       const timer = new AbortController()
       const hasEnded = await Promise.race([
         before.ended.then(() => true),
@@ -81,8 +91,8 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
       resolve = done
     })
     // Handlers that never ended are forgotten here.
-    for (const [nonce, { endsAtMs }] of held) {
-      if (endsAtMs > clock.now()) break
+    for (const [nonce, each] of held) {
+      if (endOf(each) > clock.now()) break
       held.delete(nonce)
     }
     const mine: Held = { ended, endsAtMs: clock.now() + answerLimits.keptMs }
@@ -97,7 +107,7 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
         resolve()
       },
       abandon(isAccepted) {
-        if (!isAccepted) mine.endsAtMs = Math.min(mine.endsAtMs, clock.now() + presentationLimits.abandonedMs)
+        mine.abandoned = { endsAtMs: clock.now() + presentationLimits.abandonedMs, isAccepted }
       },
     }
   }
