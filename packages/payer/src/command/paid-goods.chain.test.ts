@@ -26,6 +26,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
+  await net.chain.resumeMining()
 })
 afterAll(() => net.close())
 
@@ -241,6 +242,26 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s while a payment is on its way'
     expect(await run.svcPay(['pay', seller.url])).toMatchObject({ code: 0, stdout: 'the resource' })
     expect([seller.presented.length, seller.offers.length]).toEqual([1, 1])
   })
+})
+
+it('SIGTERM while a transfer waits for its block lets it end by itself, and keeps the answer for the next try', async () => {
+  const seller = await paywall()
+  const byTransfer = { SVC_MODE: 'self-transfer' }
+  const sent = await net.sentBy(net.payer.address)
+  await net.chain.pauseMining()
+  const { child, ended } = run.start(['pay', seller.url], byTransfer)
+  await until(async () => (await net.sentBy(net.payer.address)) > sent)
+  child.kill('SIGTERM')
+  const told = new Promise<void>((resolve) =>
+    child.stderr?.on('data', (text) => /on its way/.test(text) && resolve()),
+  )
+  await Promise.race([told, ended])
+  await net.chain.resumeMining()
+  await net.chain.mine()
+  expect(await ended).toMatchObject({ code: 6, stderr: expect.stringContaining('answer_kept') })
+  expect(await run.svcPay(['pay', seller.url], byTransfer)).toMatchObject({ code: 0, stdout: 'the resource' })
+  expect([seller.presented.length, seller.offers.length]).toEqual([1, 1])
+  expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
 })
 
 it('a purchase with another body gets an answer of its own', async () => {

@@ -89,7 +89,7 @@ export async function pay(
   // Steps are printed in order, and all of them before the purchase succeeds or fails.
   let said = Promise.resolve()
   const onStep = (step: PayStep) => {
-    if (step.step === 'presenting' || step.step === 'resuming') signals.hold()
+    if (step.step !== 'asking' && step.step !== 'offered') signals.hold()
     if (!options.json) said = said.then(() => sayStep(payer, step, say))
   }
   try {
@@ -129,6 +129,7 @@ async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string)
     say(`this was paid before, with ${price}, by payment ${challengeNonce}: going on with that one`)
   }
   if (step.step === 'offered') say(`asked for ${await priceOf(payer, step.chosen)}`)
+  if (step.step === 'signing') say('signing the payment')
   if (step.step === 'presenting') say(`presenting payment ${step.challengeNonce}, waiting for its burn`)
 }
 

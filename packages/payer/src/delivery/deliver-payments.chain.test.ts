@@ -179,7 +179,12 @@ describe('delivery', () => {
     const late = await buyer({ mode: 'self-transfer' })(seller.url).catch((error) => error)
     expect(late).toMatchObject({ ...refused, reason: 'challenge_expired', burnTxHash: expect.any(String) })
     expect(late.message).toContain(late.burnTxHash)
-    expect(late.todo).toContain('fresh offer')
+    expect(late.todo).toContain('Ask the seller')
+    const permit = await buyer()((await paywall([{ reason: 'challenge_expired', burn: true }])).url).catch(
+      (error) => error,
+    )
+    expect(permit).toMatchObject({ ...refused, todo: late.todo })
+    expect(permit.message).toContain('this was paid for')
   })
 
   it('frees the permit nonce as soon as a handler failed', async () => {

@@ -9,7 +9,7 @@ import { type ChallengeNonce, Headers, Json, Offer, parseChallengeNonce } from '
 import { isServed } from '../outcome.js'
 import type { PayerScheme } from '../signing/scheme.js'
 import { onBreak } from './bounded-body.js'
-import { createDelivery, type Delivery, type Presented } from './delivery.js'
+import { createDelivery, type Presented } from './delivery.js'
 import { purchaseKey } from './unpaid-request.js'
 
 type Fetch = typeof globalThis.fetch
@@ -28,8 +28,21 @@ type Fetch = typeof globalThis.fetch
  * - Answers have bounds in time and size.
  */
 export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
-  const { deliveries } = payer
+  const { deliveries, burns } = payer
   const delivery = createDelivery(fetch, payer)
+
+  /**
+   * Hands the answer on with its head, as `fetch` does: the caller reads the body, or not. A body that breaks off takes
+   * the delivery back.
+   */
+  async function handOver(presented: Presented): Promise<Response> {
+    const { response, outcome, record, answer } = presented
+    if (!isServed(outcome)) return response
+    const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
+    await delivery.ended({ ...presented, burn }, outcome)
+    return onBreak(response, () => delivery.ended({ ...presented, burn }, 'half'))
+  }
+
   return async (input, init) => {
     const request = new Request(input, init)
     const header = request.headers.get(Headers.paymentSignature)
@@ -37,24 +50,13 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
     if (header !== null) {
       const nonce = readChallengeNonce(header)
       const record = nonce && (await deliveries.presenting(nonce, key, header))
-      if (record) return handOver(delivery, await delivery.presentNew(request, record, header))
+      if (record) return handOver(await delivery.presentNew(request, record, header))
       return delivery.exchange(new Request(request, { redirect: 'manual' }))
     }
     const stored = await deliveries.claim(key)
     const presented = stored && (await delivery.presentStored(request, stored, true))
-    return presented ? handOver(delivery, presented) : delivery.ask(request)
+    return presented ? handOver(presented) : delivery.ask(request)
   }
-}
-
-/**
- * Hands the answer on with its head, as `fetch` does: the caller reads the body, or not. A body that breaks off takes the
- * delivery back.
- */
-async function handOver(delivery: Delivery, presented: Presented): Promise<Response> {
-  const { response, outcome } = presented
-  if (!isServed(outcome)) return response
-  await delivery.ended(presented, outcome)
-  return onBreak(response, () => delivery.ended(presented, 'half'))
 }
 
 function readChallengeNonce(header: string): ChallengeNonce | undefined {

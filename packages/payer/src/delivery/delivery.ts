@@ -107,19 +107,20 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
         throw new PayerError('redirect_refused', `the offer came from ${record.request}`)
       }
       const presented = await present(request, record, header, true)
-      if (presented.response.status === 402) throw refusalError(presented)
+      if (presented.response.status === 402) {
+        const isPaid = endOf(presented.outcome) === 'failed' && (await burns.isBurned(record))
+        throw refusalError(presented, { isPaid })
+      }
       return withoutRedirect(request, presented)
     },
 
-    async presentStored(request, record, maySign) {
-      if (maySign) await tellBody(deliveries, request, record)
-      const header = await storedHeader(payer, record)
-      if (header === undefined) return undefined
-      // The next presentation sends the same bytes: a shop knows an answered payment by them.
-      if (header !== record.header) {
-        await deliveries.presenting(record.challengeNonce, record.request ?? '', header)
-      }
-      const presented = await present(request, record, header, maySign)
+    async presentStored(request, stored, maySign) {
+      if (maySign) await tellBody(deliveries, request, stored)
+      await checkHost(payer, stored)
+      const ready = await readied(payer, stored)
+      if (ready === undefined) return undefined
+      const { record } = ready
+      const presented = await present(request, record, ready.header, maySign)
       const { response, outcome } = presented
       const end = endOf(outcome)
       // After the retention nobody remembers the payment, so it is surely over.
@@ -153,10 +154,31 @@ async function tellBody(
   offered(challengeNonce, { request, target, echo, body: await bodyOf(asked) })
 }
 
-/** The header of a stored payment. Undefined when nothing was signed for it, or nothing burned. */
-async function storedHeader(payer: PayerScheme, record: PaymentRecord): Promise<string | undefined> {
+/** A payment for a host that is not allowed any more stays as it is: nothing is broadcast or presented for it. */
+async function checkHost(
+  { guard, deliveries }: Pick<PayerScheme, 'guard' | 'deliveries'>,
+  { challengeNonce, target }: PaymentRecord,
+): Promise<void> {
+  if (target === undefined) return
   try {
-    return await headerOf(payer, record)
+    await guard.checkUrl(target.url)
+  } catch (error) {
+    await deliveries.ended(challengeNonce, 'unknown').catch(() => undefined)
+    throw error
+  }
+}
+
+type Ready = { readonly record: PaymentRecord; readonly header: string }
+
+/** A stored payment with its header. Undefined when nothing was signed for it, or nothing burned. */
+async function readied(payer: PayerScheme, record: PaymentRecord): Promise<Ready | undefined> {
+  const { challengeNonce, request = '' } = record
+  try {
+    const header = await headerOf(payer, record)
+    if (header === record.header) return { record, header }
+    // The next presentation sends the same bytes: a shop knows an answered payment by them.
+    const signed = await payer.deliveries.presenting(challengeNonce, request, header)
+    return { record: signed ?? record, header }
   } catch (error) {
     const code = error instanceof PayerError ? error.code : undefined
     // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent for it.
@@ -217,6 +239,7 @@ const todoAfter = {
   fresh_offer: 'Make the request again to pay a fresh offer.',
   same_payload: 'Make the same request again: this payment is presented first.',
   later: 'Make the same request again later: this payment is presented first.',
+  paid: 'Ask the seller before you make the request again: that pays a second time.',
 } as const
 
 /** The error for a payment that did not buy its answer. Only a burn that the chain has is named. */
@@ -230,7 +253,8 @@ function refusalError(
   const code = outcomes[outcome] ?? 'payment_pending'
   const facts = { reason, burnTxHash: burn, cause }
   if (code === 'payment_used') return new PayerError(code, what, facts)
-  const todo = code === 'payment_refused' ? reason && todoAfter[reasons[reason].retry] : undefined
+  const after = reason && todoAfter[reasons[reason].retry]
+  const todo = isPaid ? todoAfter.paid : code === 'payment_refused' ? after : undefined
   return new PayerError(code, `${what}: ${whyOf(answer, reason, said)}${paid}`, { ...facts, todo })
 }
 

@@ -146,7 +146,11 @@ async function sendEndless(): Promise<{ code: number; stderr: string }> {
 
 async function overHttp(setting: Setting = {}): Promise<Opened> {
   const state = await openState()
-  const url = new URL(await startHttp(state, setting.more))
+  return joinHttp(await startHttp(state, setting.more), state, setting)
+}
+
+async function joinHttp(address: string, state: string, setting: Setting = {}): Promise<Opened> {
+  const url = new URL(address)
   const client = createClient(setting)
   const headers = { authorization: `Bearer ${token}` }
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
@@ -407,6 +411,18 @@ describe('a hostile server', () => {
     const seller = await hostile(second(changes))
     const { paid, signed } = await trade(seller.url)
     expect([paid.error?.code, signed]).toEqual([code, 0])
+  })
+
+  it('that told two clients two prices gets from each what it was told', async () => {
+    const seller = await paywall((count) => ({ amount: count === 0 ? '500' : '600' }))
+    const state = await openState()
+    const address = await startHttp(state)
+    const [first, second] = [await joinHttp(address, state), await joinHttp(address, state)]
+    const given = { url: seller.url }
+    await first.call('quote', given)
+    await second.call('quote', given)
+    expect(await second.call('pay', given)).toMatchObject({ status: 200, payment: { amount: '600' } })
+    expect(await first.call('pay', given)).toMatchObject({ error: { code: 'offer_changed' } })
   })
 
   it('that lowers its price after the quote is paid the lower one', async () => {

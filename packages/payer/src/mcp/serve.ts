@@ -8,7 +8,6 @@ import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { ApprovalRequest, Approver } from '../policy/approval.js'
 import { createElicitApprover, tellWhereToApprove } from './elicit.js'
 import { serveHttp } from './http-server.js'
-import { createQuotesTold } from './quotes-told.js'
 import { refusal } from './tool-answers.js'
 import { createToolFetch } from './tool-fetch.js'
 import { serveTools, type ToolPorts } from './tool-server.js'
@@ -37,7 +36,6 @@ function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
   let running = 0
   return {
     payer,
-    quotes: createQuotesTold(),
     waiting: createWaitingCalls(clock),
     async bounded(work) {
       if (running >= callsMax) {

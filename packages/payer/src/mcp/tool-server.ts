@@ -11,7 +11,7 @@ import { limitsResult, quoteResult, statusResult } from '../payer/results.js'
 import { payerErrors } from '../payer-error.js'
 import { version } from '../version.js'
 import { callingAs } from './elicit.js'
-import type { QuotesTold } from './quotes-told.js'
+import { createQuotesTold, type QuotesTold } from './quotes-told.js'
 import {
   answerOf,
   type Ended,
@@ -26,7 +26,6 @@ import type { WaitingCalls } from './waiting-calls.js'
 
 export type ToolPorts = {
   readonly payer: AssembledPayer
-  readonly quotes: QuotesTold
   readonly waiting: WaitingCalls
   /** Runs a call unless too many run already. */
   readonly bounded: (work: () => Promise<Ended>) => Promise<Ended>
@@ -43,7 +42,9 @@ type Progress = (message: string) => void
 export async function serveTools(ports: ToolPorts, transport: Transport): Promise<McpServer> {
   const mcp = new McpServer({ name: 'svc-pay', version }, { instructions })
   const purchases = noteSent(transport)
-  const { payer, quotes } = ports
+  const { payer } = ports
+  // What one client was told binds no other.
+  const quotes = createQuotesTold()
 
   const answered =
     <Given>(name: string, call: (given: Given, signal: AbortSignal, progress: Progress) => Promise<Ended>) =>
@@ -87,7 +88,7 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
       }),
     ),
   )
-  mcp.registerTool('pay', tools.pay, answered('pay', requesting(createPay(ports))))
+  mcp.registerTool('pay', tools.pay, answered('pay', requesting(createPay(payer, quotes))))
   mcp.registerTool(
     'payment_status',
     tools.payment_status,
@@ -107,7 +108,7 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
 }
 
 const createPay =
-  ({ payer, quotes }: ToolPorts) =>
+  (payer: AssembledPayer, quotes: QuotesTold) =>
   async (request: Request, progress: Progress): Promise<Ended> => {
     const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
       asQuoted: quotes.of(request),

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { countSignatures } from '../../test/counting-account.js'
+import { startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
-import type { OfferChanges } from '../../test/offers.js'
+import { type OfferChanges, randomHex } from '../../test/offers.js'
 import { type Step, startPaywall } from '../../test/paywall.js'
 import { type CreatePayerOptions, createPayer } from '../index.js'
 
@@ -105,6 +106,22 @@ describe.each(['permit', 'self-transfer'] as const)('paying by %s', (mode) => {
     )
   })
 
+  it('counts what the chain has: a burn without a receipt is spent, and a receipt without a burn is not', async () => {
+    const seller = await startHostileSeller(net, ({ isPaid, settle, demand, offer, response, request }) => {
+      if (!isPaid) return demand(offer())
+      if (request.url === '/silent') return response.end('the resource')
+      return settle(200, { success: true, transaction: randomHex(32) })
+    })
+    closers.push(seller.close)
+    for (const path of ['/silent', '/boasting']) {
+      const state = await stateFolder()
+      const { response } = await createPayer(optionsOf(state, { mode })).pay(new URL(path, seller.url))
+      expect(response.status).toBe(200)
+      const events = (await auditOf(state)).map(({ event }) => event)
+      expect(events.includes('paid')).toBe(mode === 'self-transfer')
+    }
+  })
+
   it('in another process presents the payment whose answer was lost, and pays nothing more', async () => {
     const seller = await paywall(['break'])
     const state = await stateFolder()
@@ -135,6 +152,26 @@ describe.each(['permit', 'self-transfer'] as const)('paying by %s', (mode) => {
       rule: { rule: 'total', limit: '2500', asked: '1000 above 2000 already spent or reserved' },
     })
     expect(signed).toEqual({ typedData: 0, transactions: 0 })
+  })
+})
+
+describe('a payment that was stored', () => {
+  it('broadcasts and presents nothing that was stored for a host that is not allowed any more', async () => {
+    const seller = await paywall()
+    const state = await stateFolder()
+    const limits = { receiptWaitMsMax: 50 }
+    const buy = (allowedHosts: string[]) =>
+      createPayer(optionsOf(state, { mode: 'self-transfer', allowedHosts, limits })).pay(seller.url)
+    await net.chain.pauseMining()
+    net.chain.setFaults([{ method: 'eth_sendRawTransaction', kind: 'dropResponse', executed: false }])
+    await expect(buy(['127.0.0.1'])).rejects.toMatchObject({ code: 'burn_unconfirmed' })
+    net.chain.setFaults([])
+    const sent = await net.sentBy(net.payer.address)
+    await expect(buy(['shop.example'])).rejects.toMatchObject({ code: 'host_refused' })
+    expect([await net.sentBy(net.payer.address), seller.presented.length]).toEqual([sent, 0])
+    await net.chain.resumeMining()
+    expect((await buy(['127.0.0.1'])).response.status).toBe(200)
+    expect([await net.sentBy(net.payer.address), seller.offers.length]).toEqual([sent + 1, 1])
   })
 })
 

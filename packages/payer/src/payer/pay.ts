@@ -58,6 +58,8 @@ export type PayStep =
   /** This was paid before, and its answer was not handed over. Nothing new is signed unless that payment is over. */
   | { readonly step: 'resuming'; readonly record: PaymentRecord }
   | { readonly step: 'offered'; readonly quote: Quote; readonly chosen: QuotedOffer }
+  /** Right before a signature: from here on the payment may burn, and the process should not end. */
+  | { readonly step: 'signing' }
   | { readonly step: 'presenting'; readonly challengeNonce: ChallengeNonce }
 
 export type BuyerPorts = {
@@ -129,7 +131,7 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
       if (request.headers.has(Headers.paymentSignature)) {
         throw new SvcError('payer_misconfigured', 'the request carries a payment already')
       }
-      const parts = partsWithin({ max, asQuoted }, heldBytesMax)
+      const parts = partsWithin({ max, asQuoted, onSigning: () => onStep({ step: 'signing' }) }, heldBytesMax)
       onStep({ step: 'asking' })
       const key = await purchaseKey(request)
       await paidWork.ended(key)

@@ -9,11 +9,11 @@ import {
   type Address,
   type ChallengeNonce,
   createBoundedMap,
-  parseTxHash,
+  type TxHash,
   unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
-import type { Outcome } from '../outcome.js'
+import { isServed, type Outcome } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
 import { capsOf, judgeCaps, type Reserved } from '../state/capped-totals.js'
 import { pairOf, type Reservation } from '../state/spend-state.js'
@@ -48,13 +48,17 @@ export type Guard = {
    */
   abandoned(challengeNonce: ChallengeNonce): Promise<void>
   /**
-   * Notes the end of a presentation. Only an accepted payment ends its reservation: a refused signature can
-   * still be used.
+   * Notes the end of a presentation. A reservation ends as spent only for a burn that the chain has: a receipt is the
+   * seller's word, and a signature can still be used.
    */
   ended(challengeNonce: ChallengeNonce, outcome: Outcome, facts: EndFacts): Promise<void>
 }
 
-export type EndFacts = { readonly status?: number | undefined; readonly transaction?: string | undefined }
+export type EndFacts = {
+  readonly status?: number | undefined
+  /** The burn, if the chain has it. */
+  readonly transaction?: TxHash | undefined
+}
 
 export type GuardPorts = AskPorts & {
   /** Rejects with `offer_helper` a helper that would not be signed for. */
@@ -83,14 +87,13 @@ export function createGuard(ports: GuardPorts): Guard {
     },
 
     async ended(challengeNonce, outcome, { status, transaction }) {
-      const isServed = outcome === 'accepted' || outcome === 'delivered'
-      // The seller wrote it. A text that is no hash could be anything, and would be shown to people and agents.
-      const facts = { challengeNonce, outcome, status, transaction: parseTxHash(transaction) }
-      if (outcome === 'accepted') {
+      const isGood = isServed(outcome)
+      const facts = { challengeNonce, outcome, status, transaction }
+      if (isGood && transaction !== undefined) {
         await totals.spend(challengeNonce)
         await audit.append({ event: 'paid', ...facts })
       }
-      await audit.append({ event: isServed ? 'served' : 'unserved', ...facts })
+      await audit.append({ event: isGood ? 'served' : 'unserved', ...facts })
     },
   }
 }
@@ -219,6 +222,7 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
         totals.sign(challengeNonce, reservation, caps, isApproved),
       )
       await audit.append({ event: 'signing', challengeNonce, ...hashes })
+      purchase.bounds.onSigning?.()
     },
   }
 }

@@ -34,6 +34,8 @@ export type Bounds = {
   readonly asQuoted?: AsQuoted | undefined
   /** Payments that were signed before are presented, and nothing is signed. */
   readonly isOnlyStored?: boolean
+  /** Called right before a signature is made. From then on a process that ends may leave a burn behind. */
+  readonly onSigning?: (() => void) | undefined
 }
 
 /** The reservation that a purchase needs. */

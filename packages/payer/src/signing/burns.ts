@@ -22,6 +22,10 @@ export type Burns = {
   readonly burnState: ReadBurnState
   /** Whether a signed transfer of an account exists, or can no longer come. */
   transferState(transfer: SignedTransfer, payer: string): Promise<BurnState>
+  /**
+   * Whether no block up to this second has a signed transfer. False while the node does not answer, or may lag behind.
+   */
+  isMissed(transfer: SignedTransfer, expiresAt: number): Promise<boolean>
   /** The hash of a payment's burn: our own transfer, or the one that a seller names and the chain has. */
   burnOf(record: PaymentRecord, named: string | undefined): Promise<TxHash | undefined>
   /** Whether the chain has the burn of a payment. */
@@ -65,6 +69,9 @@ export function createBurns(
   return {
     burnState,
     transferState,
+
+    isMissed: async ({ hash }, expiresAt) =>
+      (await asked(() => readMissed(client, hash, expiresAt))) ?? false,
 
     async burnOf({ burn, accepted }, named) {
       if (burn) return burn.hash
@@ -123,6 +130,12 @@ async function readTransfer(
   const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (receipt?.status === '0x1') return 'burned'
   return used > nonce ? 'absent' : 'unknown'
+}
+
+async function readMissed(client: PublicClient, hash: TxHash, expiresAt: number): Promise<boolean> {
+  const block = await client.getBlock({ blockTag: 'latest' })
+  if (block.timestamp <= BigInt(expiresAt) + settledSeconds) return false
+  return (await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })) === null
 }
 
 /** Whether a transaction that somebody names burned for an offer. Undefined while the chain does not have it. */

@@ -1,7 +1,7 @@
 /** From a finished payload to the resource: where payments were sent, and how they ended. */
 import { type ChallengeNonce, Json } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
-import { endOf, type Outcome } from '../outcome.js'
+import { endOf, isServed, type Outcome } from '../outcome.js'
 import type { EndFacts, Guard } from '../policy/guard.js'
 import type { BodyFacts } from '../policy/purchase.js'
 import type { PaymentMemory, PaymentRecord } from '../state/payments.js'
@@ -102,6 +102,8 @@ export function createDeliveries({
 
     async ended(challengeNonce, outcome, facts = {}) {
       await freeNonce(challengeNonce, outcome)
+      // A served payment may be forgotten from the next step on, so its money is noted first.
+      if (isServed(outcome)) await guard.ended(challengeNonce, outcome, facts)
       let next: 'send_again' | 'sign_again' | 'done' = 'done'
       await memory.update(challengeNonce, (record) => {
         // An answer that comes late never takes a delivery back. A body that breaks off does.
@@ -110,7 +112,7 @@ export function createDeliveries({
         next = what
         return then
       })
-      if (next === 'done') await guard.ended(challengeNonce, outcome, facts)
+      if (next === 'done' && !isServed(outcome)) await guard.ended(challengeNonce, outcome, facts)
       return next
     },
   }

@@ -134,11 +134,11 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
         const { challengeNonce } = readOffer(Offer.x402Version, requirements)
         // A `deliverPayments` beneath the client has seen the whole answer. This hook is told no status, and would take
         // an error with a receipt for a delivery.
-        if ((await memory.get(challengeNonce))?.header !== undefined) return
+        const record = await memory.get(challengeNonce)
+        if (record?.header !== undefined) return
         const outcome = judgeAnswer({ settleResponse, paymentRequired })
-        const next = await deliveries.ended(challengeNonce, outcome, {
-          transaction: settleResponse?.transaction,
-        })
+        const transaction = record && (await chain.burnOf(record, settleResponse?.transaction))
+        const next = await deliveries.ended(challengeNonce, outcome, { transaction })
         if (next === 'done') return
         await clock.sleep(limits.resendDelayMs)
         return { recovered: true }

@@ -175,6 +175,22 @@ describe('self-transfer mode', () => {
     await expect(payer.createPaymentPayload(2, offer)).resolves.toHaveProperty('payload.burnTxHash')
   })
 
+  it('gives no burn up on the word of a node that fails, or has no later block', async () => {
+    let aheadMs = 0
+    const clock = { ...systemClock, now: () => Date.now() + aheadMs }
+    const payer = createPayer({ clock, ...impatient })
+    const offer = newOffer()
+    await net.chain.pauseMining()
+    const { burnTxHash } = await failure(payer.createPaymentPayload(2, offer))
+    aheadMs = 600_000
+    expect(await failure(payer.createPaymentPayload(2, offer))).toMatchObject({ code: 'burn_unconfirmed' })
+    await net.chain.mine()
+    net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'error' }])
+    expect(await failure(payer.createPaymentPayload(2, offer))).toMatchObject({ code: 'burn_unconfirmed' })
+    net.chain.setFaults([])
+    expect((await payer.createPaymentPayload(2, offer)).payload).toMatchObject({ burnTxHash })
+  })
+
   it('survives an answer lost after the node took the transfer', async () => {
     const offer = newOffer()
     const sent = await net.sentBy(net.payer.address)

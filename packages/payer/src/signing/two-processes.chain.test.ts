@@ -93,6 +93,10 @@ const totals = async () => {
 }
 const paid = () => seller.requests.filter(({ headers }) => headers['payment-signature'] !== undefined).length
 
+/** The seller only says that it burned a permit, and a receipt is no burn: the chain is asked later. */
+const counted = (mode: string) =>
+  mode === 'permit' ? { reserved: ['1000'], spent: [] } : { reserved: [], spent: ['1000'] }
+
 describe.each(['permit', 'self-transfer'])('two processes that are offered one challenge, by %s', (mode) => {
   it('sign once: the second is refused while the first is at it, and cannot end its reservation', async () => {
     const first = startPayer({ mode, signing: 'when told' })
@@ -102,7 +106,7 @@ describe.each(['permit', 'self-transfer'])('two processes that are offered one c
     expect(await totals()).toEqual({ reserved: ['1000'], spent: [] })
     first.goOn()
     expect(await first.next()).toEqual({ status: 200 })
-    expect(await totals()).toEqual({ reserved: [], spent: ['1000'] })
+    expect(await totals()).toEqual(counted(mode))
     expect(paid()).toBe(1)
   })
 
@@ -113,7 +117,7 @@ describe.each(['permit', 'self-transfer'])('two processes that are offered one c
     const second = startPayer({ mode })
     expect(await second.next()).toEqual({ is: 'signing' })
     expect(await second.next()).toEqual({ status: 200 })
-    expect(await totals()).toEqual({ reserved: [], spent: ['1000'] })
+    expect(await totals()).toEqual(counted(mode))
     expect(paid()).toBe(1)
   })
 
@@ -125,6 +129,6 @@ describe.each(['permit', 'self-transfer'])('two processes that are offered one c
     expect(await second.next()).toEqual({ is: 'approving' })
     expect(await second.next()).toEqual({ is: 'signing' })
     expect(await second.next()).toEqual({ status: 200 })
-    expect(await totals()).toEqual({ reserved: [], spent: ['1000'] })
+    expect(await totals()).toEqual(counted(mode))
   })
 })

@@ -152,10 +152,10 @@ export function createKeptAnswers({
     list,
     drop,
     async keep(nonce, response, heldBytesMax) {
-      const begun = begin(nonce, response)
+      const begun = heard(begin(nonce, response))
       let written: Promise<unknown> = begun
       const write = (piece: Uint8Array) => {
-        written = written.then(async () => (await begun).writeFile(piece))
+        written = heard(written.then(async () => (await begun).writeFile(piece)))
       }
       const read = await readAnswerTo(response, write, heldBytesMax)
       const isKept = await written
@@ -171,6 +171,12 @@ export function createKeptAnswers({
       return { ...read, isKept }
     },
   }
+}
+
+/** Work whose failure is looked at later: until then it is no error of the process. */
+function heard<Work extends Promise<unknown>>(work: Work): Work {
+  work.catch(() => undefined)
+  return work
 }
 
 const sizeOf = async (path: string) => (await stat(path).catch(() => undefined))?.size ?? 0
