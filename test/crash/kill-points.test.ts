@@ -156,12 +156,11 @@ describe('killed as soon as a record is on the disk', () => {
     await net.chain.resumeMining()
     await Promise.all([killed, drained, answer])
     await net.restart()
-    expect(await presentUntilAnswered(net, payment)).toMatchObject({
-      success: false,
-      errorReason: 'insufficient_funds',
-    })
+    // The payer's wait after a failed burn is noted behind the release: the kill may come before it or after.
+    const { errorReason } = await presentUntilAnswered(net, payment)
+    expect(errorReason).toMatch(/^(insufficient_funds|payer_must_wait)$/)
     await net.faucet.mintTokens(account.address, 1_000n)
-    expect(await presentUntilAnswered(net, payment)).toMatchObject({ success: true })
+    await until(async () => (await presentUntilAnswered(net, payment)).success)
     expect(await burnsOf(challengeNonce)).toHaveLength(1)
   })
 })

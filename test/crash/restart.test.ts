@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
-import { ask, prepare, present, requestOffer } from './support/client.js'
+import { ask, pay, prepare, present, requestOffer } from './support/client.js'
 import { type CrashNetwork, startCrashNetwork } from './support/network.js'
 
 let net: CrashNetwork
@@ -87,12 +87,13 @@ describe('a start with settings of its own', () => {
     net = await startCrashNetwork({ config: { settlement: { challenge_ttl_seconds: 1 } } })
     const unpaid = await requestOffer(net, '1000')
     const account = await net.account({ gas: true })
-    const payment = await prepare(net, account, 'self-transfer')
-    const { challengeNonce } = payment.offer
-    const { burnTxHash } = (payment.body as { paymentPayload: { payload: { burnTxHash: string } } })
-      .paymentPayload.payload
+    const offer = await requestOffer(net, '1000')
+    const { challengeNonce } = offer
     const phase = async (nonce: string) => (await ask(net, `/payments/${nonce}`))?.body.phase
     await until(async () => (await phase(challengeNonce)) === 'expired')
+    const payment = await pay(net, account, offer, 'self-transfer')
+    const { burnTxHash } = (payment.body as { paymentPayload: { payload: { burnTxHash: string } } })
+      .paymentPayload.payload
 
     const late = { success: false, errorReason: 'challenge_expired', transaction: burnTxHash }
     expect(await present(net, payment)).toMatchObject(late)

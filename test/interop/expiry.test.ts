@@ -21,7 +21,7 @@ const clock = {
 }
 beforeAll(async () => {
   interop = await startInterop({ config, inProcess: { clock } })
-  shop = await openExpressShop(interop, { limits: { recoveryPausesMs: [] } })
+  shop = await openExpressShop(interop, { limits: { recoveryPausesMs: [] }, clock })
 })
 beforeEach(() => {
   aheadMs = 0

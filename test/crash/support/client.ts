@@ -66,7 +66,7 @@ export async function requestOffer(net: CrashNetwork, amount: string): Promise<C
   }
 }
 
-async function pay(
+export async function pay(
   net: CrashNetwork,
   account: PrivateKeyAccount,
   offer: ChallengeOffer,

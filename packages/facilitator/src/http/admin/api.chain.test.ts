@@ -298,7 +298,9 @@ describe('payments', () => {
     await net.settle({ challengeNonce: under.challengeNonce, burnTxHash: small })
     const late = await net.challenge()
     const hash = await net.transfer(payer, late.payTo, '1000')
-    net.clock.advance(301_000)
+    // Past the expiry, and past the time in which a seller may bring what it saw before.
+    const lateMs = 901_000
+    net.clock.advance(lateMs)
     await net.settle({ challengeNonce: late.challengeNonce, burnTxHash: hash })
 
     const { body } = await admin('/late')
@@ -310,7 +312,7 @@ describe('payments', () => {
     })
     expect((await admin('/status')).body.payments).toMatchObject({ late: 1, unmatched: 1 })
     // Blocks have the real time. A daemon whose clock stayed ahead of them would not be ready again.
-    net.clock.advance(-301_000)
+    net.clock.advance(-lateMs)
   })
 
   it('the relayer shows what it has in flight', async () => {

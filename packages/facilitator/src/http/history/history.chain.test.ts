@@ -129,7 +129,8 @@ describe('R-125 payments by permit, by self-transfer and too late', () => {
     await own.post('/settle', { challengeNonce: selfTransfer.challengeNonce, burnTxHash })
     const late = await own.challenge('700')
     const lateTxHash = await net.transfer(payer, late.payTo, '700')
-    clock.advance(301_000)
+    // Past the expiry, and past the time in which a seller may bring what it saw before.
+    clock.advance(901_000)
     await own.post('/settle', { challengeNonce: late.challengeNonce, burnTxHash: lateTxHash })
     offers.push(gasless, selfTransfer, late)
     paid.gasless = gasless.challengeNonce
