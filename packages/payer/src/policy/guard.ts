@@ -87,13 +87,12 @@ export function createGuard(ports: GuardPorts): Guard {
     },
 
     async ended(challengeNonce, outcome, { status, transaction }) {
-      const isGood = isServed(outcome)
       const facts = { challengeNonce, outcome, status, transaction }
-      if (isGood && transaction !== undefined) {
+      if (isServed(outcome) && transaction !== undefined) {
         await totals.spend(challengeNonce)
         await audit.append({ event: 'paid', ...facts })
       }
-      await audit.append({ event: isGood ? 'served' : 'unserved', ...facts })
+      await audit.append({ event: isServed(outcome) ? 'served' : 'unserved', ...facts })
     },
   }
 }

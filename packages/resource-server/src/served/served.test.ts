@@ -43,7 +43,7 @@ type Open = (
   sale?: Partial<PaidSale>,
 ) => Promise<Opened>
 
-const listening = (server: Server): Opened => {
+const listening = (server: Server): Opened & { readonly url: string } => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
@@ -69,9 +69,20 @@ const openExpress: Open = async (url, work, options, sale) => {
     response.write(body.subarray(0, 3))
     response.end(body.subarray(3))
   })
+  return listenOn(app)
+}
+
+async function listenOn(app: express.Express): Promise<Opened & { readonly url: string }> {
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   return listening(server)
+}
+
+/** Asks for an offer, and makes the headers of a payment for it. */
+async function pay({ ask }: Pick<Opened, 'ask'>, target = '/goods') {
+  const decoded = Headers.decode(String((await ask(target)).headers['payment-required']))
+  if (!decoded.ok) throw new Error('no offer')
+  return paying(paymentFor(offerOf(decoded.value as PaymentRequired))).headers
 }
 
 const answer = () => {
@@ -148,11 +159,6 @@ describe.each([
     const shop = await start(facilitator.url, counted, options, sale)
     opened.push(shop)
     return shop
-  }
-  async function pay({ ask }: Opened, target = '/goods') {
-    const decoded = Headers.decode(String((await ask(target)).headers['payment-required']))
-    if (!decoded.ok) throw new Error('no offer')
-    return paying(paymentFor(offerOf(decoded.value as PaymentRequired))).headers
   }
   const told = ({ status, headers, body }: RawAnswer) => {
     const names = ['content-type', 'etag', 'set-cookie', 'payment-response', 'cache-control']
@@ -344,13 +350,9 @@ describe('a handler of express that never ends once its client is gone', () => {
       if (runs > 1) response.json({})
       else response.once('close', isGone)
     })
-    const server = app.listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { url, ask, close } = listening(server)
+    const { url, ask, close } = await listenOn(app)
     try {
-      const decoded = Headers.decode(String((await ask('/goods')).headers['payment-required']))
-      const offer = offerOf((decoded.ok ? decoded.value : {}) as PaymentRequired)
-      const { headers } = paying(paymentFor(offer))
+      const headers = await pay({ ask })
       const cut = open(`${url}/goods`, { headers, agent: false })
       cut.once('error', () => {})
       cut.end()
@@ -401,13 +403,9 @@ describe('an upfront route of express whose client is gone before its payment is
       if (runs === 1) await finished
       response.json({})
     })
-    const server = app.listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { url, ask, close } = listening(server)
+    const { url, ask, close } = await listenOn(app)
     try {
-      const decoded = Headers.decode(String((await ask('/goods')).headers['payment-required']))
-      const offer = offerOf((decoded.ok ? decoded.value : {}) as PaymentRequired)
-      const { headers } = paying(paymentFor(offer))
+      const headers = await pay({ ask })
       const cut = open(`${url}/goods`, { headers, agent: false })
       cutOff = () => cut.destroy(new Error('cut'))
       cut.once('error', () => {})

@@ -158,13 +158,13 @@ export function createExamine(deps: ExamineDeps): Examine {
       const verdict = judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
       if (!wasSeenInTime || !facts.receipt || !(verdict.ok || verdict.reason === 'pending_burn'))
         return verdict
-      const minedAt = await chain.blockTime(facts.receipt.blockNumber)
-      return minedAt !== undefined && minedAt < challenge.expiresAt ? verdict : reject('challenge_expired')
+      const isInTime = await isMinedInTime(chain, facts.receipt.blockNumber, challenge)
+      return isInTime ? verdict : reject('challenge_expired')
     },
 
     lateBurn: createLateBurn(deps, {
       permit: (challenge, payload) => examine.permit(challenge, payload),
-      selfTransfer: (...presented) => examine.selfTransfer(...presented),
+      selfTransfer: (challenge, payload) => examine.selfTransfer(challenge, payload),
     }),
   }
   return examine
@@ -176,6 +176,16 @@ const isWindowOpen = (
   { expiresAt }: Challenge,
 ): boolean => clock.now() < (expiresAt + presentedLateSecondsMax) * 1000
 
+/** A block whose time the chain does not tell is none in time. */
+async function isMinedInTime(
+  chain: ExamineDeps['chain'],
+  blockNumber: bigint,
+  { expiresAt }: Challenge,
+): Promise<boolean> {
+  const minedAt = await chain.blockTime(blockNumber)
+  return minedAt !== undefined && minedAt < expiresAt
+}
+
 function createLateBurn(
   deps: Pick<ExamineDeps, 'chain' | 'clock' | 'confirmations' | 'presentedLateSecondsMax'>,
   examine: Pick<Examine, 'permit' | 'selfTransfer'>,
@@ -183,9 +193,10 @@ function createLateBurn(
   const { chain } = deps
   return async (challenge, payload) => {
     if (payload.kind === 'self-transfer') {
-      const isInTime =
-        isWindowOpen(deps, challenge) && (await examine.selfTransfer(challenge, payload, true)).ok
-      return isInTime ? reject('challenge_expired') : examine.selfTransfer(challenge, payload)
+      const verdict = await examine.selfTransfer(challenge, payload)
+      if (!verdict.ok || !isWindowOpen(deps, challenge)) return verdict
+      const isInTime = await isMinedInTime(chain, verdict.value.blockNumber, challenge)
+      return isInTime ? reject('challenge_expired') : verdict
     }
     const verdict = await examine.permit(challenge, payload)
     const isBurned = verdict.ok && verdict.value.verdict === 'burned'
