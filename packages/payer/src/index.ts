@@ -5,13 +5,14 @@ export { deliverPayments } from './delivery/deliver-payments.js'
 export { withSpendControls } from './delivery/spend-controls.js'
 export { defaultLimits, type PayerLimits } from './limits.js'
 export type { Payer } from './payer/assemble-payer.js'
+export type { Payment, PayStep, Purchased } from './payer/bought.js'
 export {
   type CreatePayerOptions,
   createPayer,
   createPayerScheme,
   type PayerOptions,
 } from './payer/create-payer.js'
-export type { Payment, PayOptions, PayStep, Purchased } from './payer/pay.js'
+export type { PayOptions } from './payer/pay.js'
 export { createPayerFromEnvironment } from './payer/payer-from-environment.js'
 export type { Quote, QuotedOffer } from './payer/quote.js'
 export { PayerError, type PayerErrorCode, payerErrors } from './payer-error.js'

@@ -14,6 +14,8 @@ export const defaultLimits = {
    * than one.
    */
   contestedHoldMsMax: 1_000,
+  /** How long a human's yes counts, up to the last signature that is made with it. */
+  approvalMsMax: 300_000,
   /** How long a payment waits to see on the chain that another payment used its nonce. */
   nonceMoveMsMax: 30_000,
   noncePollMs: 250,
@@ -35,7 +37,8 @@ export const defaultLimits = {
   redirectsMax: 5,
   /**
    * Longest wait for the complete head of an answer, to a payment as well, and for the next piece of its body. A seller
-   * waits up to 15 s for a burn. A payment that took longer is presented again.
+   * waits up to 15 s for a burn. A payment that took longer is presented again. Also the longest wait for the whole answer
+   * of the RPC endpoint, with all tries.
    */
   answerMsMax: 30_000,
   /** Largest body of a 402. */
@@ -67,19 +70,28 @@ export const defaultLimits = {
   resendsMax: 5,
   resendDelayMs: 1_000,
   /**
-   * Most payments remembered at once. Beyond it new payments are refused; an unexpired one is never
-   * forgotten.
+   * Most payments that wait at one host for their answers. Beyond it new payments to this host are refused; an unexpired
+   * one is never forgotten.
    */
-  paymentsMax: 10_000,
-  /** How long a payment is remembered after its offer expired: a burn can be mined late. */
+  paymentsPerHostMax: 10_000,
+  /** Most payments to one host whose amounts are reserved at once, because no burn was seen yet. */
+  reservedPerHostMax: 1_000,
+  /** Longest wait for a look at what became of reserved amounts, and the pause between two looks beside purchases. */
+  reconcileMsMax: 10_000,
+  reconcilePauseMs: 60_000,
+  /** How long a payment is remembered after nothing can be signed for it any more: a burn can be mined late. */
   retentionSeconds: 3_600,
   /** Most helpers remembered whose code was found good. */
   helpersKnownMax: 1_000,
   /** Offers whose request is remembered until one of them is paid. */
   offersSeenMax: 1_000,
-  /** Longest wait for an answer of the RPC endpoint. It is never longer than `answerMsMax`. */
-  rpcTimeoutMs: 10_000,
+  /** How often the RPC endpoint is asked again within `answerMsMax`, after a broken connection or a busy node. */
   rpcRetriesMax: 1,
+  rpcRetryDelayMs: 150,
+  /** Largest answer of the RPC endpoint, to several calls at once. */
+  rpcAnswerBytesMax: 4_194_304,
+  /** Longest wait for the label of a token: an amount is shown in base units, too. */
+  labelMsMax: 2_000,
 } as const
 
 export type PayerLimits = { readonly [Name in keyof typeof defaultLimits]: number }
@@ -88,6 +100,5 @@ export type PayerLimits = { readonly [Name in keyof typeof defaultLimits]: numbe
 export const limitsFor = (timeoutMs: number, changes: Partial<PayerLimits> = {}): PayerLimits => ({
   ...defaultLimits,
   answerMsMax: timeoutMs,
-  rpcTimeoutMs: Math.min(timeoutMs, defaultLimits.rpcTimeoutMs),
   ...changes,
 })

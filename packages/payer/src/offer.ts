@@ -28,6 +28,9 @@ export type PayableOffer = {
 /** An offer that can be paid by permit. */
 export type PermitOffer = PayableOffer & { readonly helper: Address; readonly deadline: UnixSeconds }
 
+/** The last second that a date can show. */
+const lastSecond = 8_640_000_000_000
+
 /**
  * Reads the facts of an offer. Only the form is checked, so that a payment already made stays readable past
  * its expiry.
@@ -53,6 +56,9 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
   if (!challengeNonce || !chainId || !token || !burnAddress || !value) {
     throw new PayerError('offer_malformed', 'a field could not be read')
   }
+  if (Math.max(facts.expiresAt, facts.deadline ?? 0) > lastSecond) {
+    throw new PayerError('offer_malformed', 'a time of the offer is beyond every calendar')
+  }
   if ([token, burnAddress, facts.helper].includes(zeroAddress)) {
     throw new PayerError('offer_malformed', 'an address of the offer is zero')
   }
@@ -61,6 +67,16 @@ export function readOffer(x402Version: number, raw: unknown): PayableOffer {
     throw new PayerError('offer_malformed', `extra.fee.amount is ${extra.fee.amount}, the amount is ${value}`)
   }
   return { ...facts, challengeNonce, chainId, token, payTo: burnAddress, amount: value }
+}
+
+/** The facts of one of several offers. One that cannot be read is an error that says so. */
+export function offerIn(raw: unknown): PayableOffer | PayerError {
+  try {
+    return readOffer(Offer.x402Version, raw)
+  } catch (error) {
+    if (error instanceof PayerError) return error
+    throw error
+  }
 }
 
 /** Whether an offer lives longer than `neededSeconds` from now. */

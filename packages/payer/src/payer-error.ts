@@ -63,7 +63,8 @@ export const payerErrors = {
   },
   offer_changed: {
     exit: 'refused',
-    means: 'The challenge was paid for under other terms before; nothing more was signed.',
+    means:
+      'The challenge was offered under other terms, or for another request, before; nothing was signed for this one.',
     todo: 'Do not pay this seller again without looking.',
   },
   permit_not_offered: {
@@ -116,7 +117,7 @@ export const payerErrors = {
   },
   state_unusable: {
     means: 'The state folder cannot be used, so that limits could not be kept; no payment left this process.',
-    todo: 'Repair the folder, or name another with SVC_STATE_DIR; its totals then begin at zero.',
+    todo: 'Repair the folder. Another one knows nothing of payments under way: whoever uses it may pay twice.',
   },
   redirect_refused: {
     exit: 'refused',
@@ -140,8 +141,8 @@ export const payerErrors = {
     todo: 'Check SVC_RPC_URL (rpcUrl in code), then make the request again.',
   },
   memory_full: {
-    means: 'Too many unexpired payments are remembered to begin another; nothing was signed.',
-    todo: 'Wait until offers expire, or raise limits.paymentsMax.',
+    means: 'Too many payments wait at this host to begin another there; nothing was signed.',
+    todo: 'Run svc-pay resume, wait until their offers expire, or raise limits.paymentsPerHostMax.',
   },
   signature_unusable: {
     means: 'The account did not produce a 65-byte signature; contract wallets cannot pay here.',
@@ -270,4 +271,24 @@ export class PayerError extends CodedError<PayerErrorCode> {
     this.burnTxHash = facts.burnTxHash
     this.rule = facts.rule
   }
+}
+
+/** Errors that say by themselves what became of the money of a signed payment. */
+const isOfPayment = ({ code }: PayerError) => /^((burn|payment)_|answer_(half|kept)$|not_signed$)/.test(code)
+
+/**
+ * The error of a payment for which something was signed, whatever failed. Its money may be on the way, so an error that speaks
+ * of something else becomes one that says so, and names the burn.
+ */
+export function afterSigning(error: unknown, what: string, burnTxHash: TxHash | undefined): PayerError {
+  if (error instanceof PayerError && isOfPayment(error)) return error
+  const why = error instanceof PayerError ? `${error.code}: ${error.detail}` : (error as Error).message
+  const todo = error instanceof PayerError && error.code !== 'state_unusable' ? error.todo : undefined
+  const again = payerErrors.payment_pending.todo
+  return new PayerError('payment_pending', `${what}: ${why}`, {
+    burnTxHash,
+    rule: error instanceof PayerError ? error.rule : undefined,
+    cause: error,
+    todo: todo && `${todo} ${again}`,
+  })
 }

@@ -7,7 +7,7 @@ export const approvalRequest = (changes: Partial<ApprovalRequest> = {}): Approva
   terms: bytes32(2),
   method: 'GET',
   host: 'shop.example',
-  path: '/report',
+  url: 'https://shop.example/report',
   body: 'none',
   network: 'eip155:31337',
   token: address(1),

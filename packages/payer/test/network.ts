@@ -47,6 +47,20 @@ export async function startNetwork() {
     pauper: privateKeyToAccount(spareAccounts[0]?.privateKey ?? '0x'),
     balanceOf: (owner: Address) => client.readContract({ ...read, functionName: 'balanceOf', args: [owner] }),
     permitNonce: (owner: Address) => client.readContract({ ...read, functionName: 'nonces', args: [owner] }),
+    /** Lets a spender take tokens of the payer. */
+    approve: async (spender: Address, amount: bigint) => {
+      const asPayer = createWalletClient({
+        account: privateKeyToAccount(payer.privateKey),
+        transport: http(rpcUrl),
+      })
+      const call = {
+        address: token,
+        abi: tokenAbi,
+        functionName: 'approve',
+        args: [spender, amount],
+      } as const
+      return mined(await asPayer.writeContract({ chain: null, ...call }))
+    },
     /** Puts this very code at a fresh address, as any deployer can. */
     async deployRuntime(code: Hex): Promise<Address> {
       // PUSH2 length, DUP1, PUSH1 10 (where the code begins), PUSH0, CODECOPY, PUSH0, RETURN

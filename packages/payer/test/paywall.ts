@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { permitBurnerAbi } from '@svc-zerc20/contracts'
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { Headers, Payload } from '@svc-zerc20/protocol'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { createWalletClient, type Hex, http } from 'viem'
@@ -72,7 +72,13 @@ export async function startPaywall(
       return value.burnTxHash
     }
     if ((await network.permitNonce(value.payer)) !== value.permit.nonce) throw new Error('permit_nonce_stale')
-    const { payer, permit, challengeNonce, burnAuthSig } = value
+    const hash = await burnByPermit(accepted, value)
+    burns.set(value.challengeNonce, hash)
+    return hash
+  }
+
+  async function burnByPermit(accepted: PaymentRequirements, payload: Payload.PermitPayload): Promise<Hex> {
+    const { payer, permit, challengeNonce, burnAuthSig } = payload
     const { v, r, s, value: amount, deadline } = permit
     const authorization = {
       token: accepted.asset as Hex,
@@ -90,8 +96,19 @@ export async function startPaywall(
       args: [{ authorization, v, r, s, burnAuthSig }],
     })
     await mined(hash)
-    burns.set(challengeNonce, hash)
     return hash
+  }
+
+  /** Does with the signatures of a presented payment what anybody can who has them, whatever was answered to it. */
+  async function misuse(count: number, what: 'permit' | 'burn'): Promise<void> {
+    const payment = presented[count]?.payment
+    const parsed = Payload.parse(payment?.payload)
+    if (!payment || !parsed.ok || parsed.value.kind !== 'permit') throw new Error('no permit was presented')
+    if (what === 'burn') return void (await burnByPermit(payment.accepted, parsed.value))
+    const { value, deadline, v, r, s } = parsed.value.permit
+    const args = [parsed.value.payer, helper, value, deadline, v, r, s] as const
+    const call = { address: asset, abi: tokenAbi, functionName: 'permit', args } as const
+    await mined(await wallet.writeContract({ chain: null, ...call }))
   }
 
   const settled = (response: ServerResponse, status: number, settle: object) =>
@@ -150,6 +167,7 @@ export async function startPaywall(
     offers,
     presented,
     burns,
+    misuse,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())

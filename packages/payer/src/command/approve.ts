@@ -2,6 +2,7 @@
  * `approve`: the human's terminal, for payments that wait elsewhere. A terminal is required, so that a yes
  * cannot be piped in.
  */
+import { dirname } from 'node:path'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { exitCodes } from '../payer-error.js'
 import { type ApprovalRequest, textOf } from '../policy/approval.js'
@@ -17,9 +18,9 @@ export async function approve(
 ): Promise<Report> {
   const waiting = await listQuestions(folder, clock)
   const chosen = waiting.filter(({ challengeNonce }) => id === undefined || challengeNonce.startsWith(id))
-  if (list) return listed(chosen)
+  if (list) return listed(chosen, folder)
   if (chosen.length === 0) {
-    return { exitCode: exitCodes.ok, result: { answered: [] }, text: 'no payment waits for approval\n' }
+    return { exitCode: exitCodes.ok, result: { answered: [] }, text: noneIn(folder) }
   }
   if (io.terminal === undefined) {
     throw new SvcError(
@@ -41,7 +42,10 @@ export async function approve(
   return { exitCode: exitCodes.ok, result: { answered }, text: text.join('') }
 }
 
-function listed(waiting: readonly ApprovalRequest[]): Report {
+/** It may wait in another folder: that of a process that was started with other settings. */
+const noneIn = (folder: string) => `no payment waits for approval in ${dirname(folder)} (SVC_STATE_DIR)\n`
+
+function listed(waiting: readonly ApprovalRequest[], folder: string): Report {
   const text = waiting.map((request) => `${request.challengeNonce}\n${textOf(request)}\n`).join('\n')
-  return { exitCode: exitCodes.ok, result: { waiting }, text: text || 'no payment waits for approval\n' }
+  return { exitCode: exitCodes.ok, result: { waiting }, text: text || noneIn(folder) }
 }

@@ -1,5 +1,5 @@
 /** `svc-pay` as a process, beside a chain and a seller. */
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -187,22 +187,25 @@ describe('an agent that chooses the arguments', () => {
     expect((await svcPay(['resume', '--output', join(state, 'link')])).code).toBe(2)
   })
 
-  it('cannot replace the policy file', async () => {
+  it('R-098 cannot write totals through a link whose end does not exist yet', async () => {
     const seller = await paywall()
-    const policy = join(state, 'policy.toml')
-    await writeFile(policy, 'max_per_payment = "5000"\n')
-    const { code } = await svcPay(['pay', seller.url, '-o', policy], { SVC_POLICY_FILE: policy })
-    expect([code, seller.presented.length]).toEqual([2, 0])
+    expect((await svcPay(['pay', seller.url])).code).toBe(0)
+    const spending = join(state, 'state', 'spending')
+    const before = await readdir(spending)
+    const output = join(state, 'report.json')
+    await symlink(join(spending, '999.json'), output)
+    const { code, stderr } = await svcPay(['pay', seller.url, '-o', output])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it is a link')])
+    expect(seller.presented).toHaveLength(1)
+    expect(await readdir(spending)).toEqual(before)
   })
 
-  it('R-101 has the same totals from every folder, because paths are absolute', async () => {
-    for (const name of ['SVC_STATE_DIR', 'SVC_POLICY_FILE']) {
-      const { code, stderr } = await svcPay(['limits'], { [name]: 'here' })
-      expect([code, stderr]).toEqual([
-        2,
-        expect.stringContaining(`${name}: "here" does not fit; expected an absolute`),
-      ])
-    }
+  it('R-101 has the same totals from every folder, because its path is absolute', async () => {
+    const { code, stderr } = await svcPay(['limits'], { SVC_STATE_DIR: 'here' })
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('SVC_STATE_DIR: "here" does not fit; expected an absolute'),
+    ])
   })
 
   it.runIf(process.getuid?.() === 0)('does not use a state folder of another user', async () => {
@@ -223,20 +226,17 @@ describe('an agent that chooses the arguments', () => {
     },
   )
 
-  it.each([
-    ['SVC_STATE_DIR', 0o777],
-    ['SVC_STATE_DIR', 0o770],
-    ['SVC_POLICY_FILE', 0o666],
-    ['SVC_POLICY_FILE', 0o660],
-  ])('does not share %s with other users of the machine, mode %o', async (name, mode) => {
-    const path = join(state, name)
-    if (name === 'SVC_STATE_DIR') await mkdir(path)
-    else await writeFile(path, '')
-    await chmod(path, mode)
-    const { code, stderr } = await svcPay(['limits'], { [name]: path })
-    expect(code).not.toBe(0)
-    expect(stderr).toContain('other users of this machine can write it')
-  })
+  it.each([0o777, 0o770])(
+    'does not share its state with other users of the machine, mode %o',
+    async (mode) => {
+      const path = join(state, 'shared')
+      await mkdir(path)
+      await chmod(path, mode)
+      const { code, stderr } = await svcPay(['limits'], { SVC_STATE_DIR: path })
+      expect(code).not.toBe(0)
+      expect(stderr).toContain('other users of this machine can write it')
+    },
+  )
 })
 
 describe('a hostile seller or facilitator', () => {
@@ -299,7 +299,7 @@ describe('R-099 approval', () => {
     expect(question).toMatchObject({
       amount: '1000',
       host: expect.stringMatching(/^127.0.0.1:\d+$/),
-      path: '/thing',
+      url: seller.url,
       remaining: '4000',
     })
     if (question) await answerQuestion(folder, question, true, systemClock)
@@ -316,6 +316,14 @@ describe('R-099 approval', () => {
     const [question] = await listQuestions(folder, systemClock)
     if (question) await answerQuestion(folder, { ...question, terms: '0x00' }, true, systemClock)
     expect([(await ended).code, seller.presented.length]).toEqual([4, 0])
+  })
+
+  it('names the folder in which it found no payment, because another process may use another one', async () => {
+    const { code, stdout } = await svcPay(['approve'])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `no payment waits for approval in ${join(state, 'state')} (SVC_STATE_DIR)\n`,
+    })
   })
 
   it('cannot be piped in', async () => {
@@ -376,14 +384,12 @@ describe('the other commands', () => {
     expect(byVariable.todo).toMatch(/^Raise SVC_MAX_PER_PAYMENT /)
   })
 
-  it('warns of caps that are missing, and of none that the policy file or another cap has', async () => {
-    const file = join(state, 'policy.toml')
-    await writeFile(file, 'max_total = "4000"\n')
+  it('warns of caps that are missing, and of none that another cap has', async () => {
     const unset = { SVC_MAX_PER_PAYMENT: undefined, SVC_MAX_TOTAL: undefined }
     const named = ({ warnings }: { warnings: string[] }) => warnings.map((warning) => warning.split(' ')[0])
     expect(named(await svcPayJson(['limits'], unset))).toEqual(['SVC_MAX_PER_PAYMENT', 'SVC_MAX_TOTAL'])
     expect(named(await svcPayJson(['limits'], { ...unset, SVC_MAX_PER_DAY: '9' }))).toEqual(['SVC_MAX_TOTAL'])
-    expect(named(await svcPayJson(['limits'], { ...unset, SVC_POLICY_FILE: file }))).toEqual([])
+    expect(named(await svcPayJson(['limits'], { ...unset, SVC_MAX_TOTAL: '4000' }))).toEqual([])
   })
 
   it('what is left is the smallest of all caps, before and after a payment', async () => {

@@ -1,39 +1,40 @@
 /** Where answers may be written: anywhere but over the limits. What cannot be written is known before it is paid for. */
 import { constants, realpathSync } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, lstat, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
 
 /**
- * Refuses a path in the state folder, and the policy file. A seller chooses what is written, and an agent chooses where:
+ * Refuses a path in the state folder. A seller chooses what is written, and an agent chooses where:
  * together they could write totals that begin at zero.
  */
-export function assertNotLimits(
-  path: string,
-  limits: readonly (string | undefined)[],
-  option = '--output',
-): void {
+export function assertNotLimits(path: string, stateFolder: string | undefined, option = '--output'): void {
+  if (stateFolder === undefined) return
   const place = realPlace(resolve(path))
-  for (const limit of limits) {
-    if (limit === undefined) continue
-    const guarded = realPlace(resolve(limit))
-    if (place === guarded || place.startsWith(guarded + sep)) {
-      throw new SvcError(
-        'payer_misconfigured',
-        `${option} ${path}: the limits are kept there; name another place`,
-      )
-    }
+  const guarded = realPlace(resolve(stateFolder))
+  if (place === guarded || place.startsWith(guarded + sep)) {
+    throw new SvcError(
+      'payer_misconfigured',
+      `${option} ${path}: the limits are kept there; name another place`,
+    )
   }
 }
 
-/** Refuses a file that could not be written, before anything is paid for what should go there. */
+/**
+ * Refuses a file that could not be written, before anything is paid for what should go there. The answer will take the
+ * place of what is there, so that only a file may be there: a link could lead to the limits, and root can replace a device.
+ */
 export async function assertWritable(path: string): Promise<void> {
-  const file = await stat(path).catch(() => undefined)
+  const folder = dirname(resolve(path))
+  const there = await lstat(path).catch(() => undefined)
   try {
-    if (file?.isDirectory()) throw new Error('it is a folder')
-    await access(file ? path : dirname(resolve(path)), constants.W_OK)
-    if (!file && !(await stat(dirname(resolve(path)))).isDirectory())
-      throw new Error('its parent is not a folder')
+    if (there?.isDirectory()) throw new Error('it is a folder')
+    if (there?.isSymbolicLink()) throw new Error('it is a link; name the file itself')
+    if (there && !there.isFile())
+      throw new Error('it is no file; without --output, the answer goes to standard output')
+    if (there) await access(path, constants.W_OK)
+    await access(folder, constants.W_OK)
+    if (!(await stat(folder)).isDirectory()) throw new Error('its parent is not a folder')
   } catch (cause) {
     throw cannotWrite(path, cause)
   }

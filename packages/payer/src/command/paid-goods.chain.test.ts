@@ -1,9 +1,9 @@
 /** What was paid for is never lost: `svc-pay` beside a chain, with sellers and disks that fail. */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Headers } from '@svc-zerc20/protocol'
+import { Headers, type Json } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
@@ -196,6 +196,46 @@ describe('an output that cannot be written', () => {
   })
 })
 
+describe('R-098 an answer takes the place of a link, and is not written through it', () => {
+  const totals = () => join(state, 'state', 'spending', '999.json')
+  const isWritten = (path: string) => lstat(path).then((there) => there.isFile())
+
+  it('by pay, where the link appears while the payment is at its seller', async () => {
+    const output = join(state, 'report.json')
+    const seller = await taking(async (exchange) => {
+      await symlink(totals(), output)
+      return serves(exchange)
+    })
+    expect((await run.svcPay(['pay', seller.url, '-o', output])).code).toBe(0)
+    expect(await readFile(output, 'utf8')).toBe('the whole answer')
+    expect([await isWritten(output), await readdir(join(state, 'state', 'spending'))]).toEqual([
+      true,
+      expect.not.arrayContaining(['999.json']),
+    ])
+  })
+
+  it.each([
+    ['body', serves],
+    ['half', breaksOff],
+  ])('by resume, which knows the name of a %s beforehand', async (kind, behave) => {
+    const folder = join(state, 'answers')
+    const isOver: Behaviour = ({ settle }) => settle(402, { success: false, errorReason: 'already_accepted' })
+    const breaks: Behaviour = ({ request }) => request.socket.destroy()
+    // A half is given out once nothing more can come for it.
+    const seller = await (kind === 'half' ? taking(behave, isOver) : taking(breaks, behave))
+    expect((await run.svcPay(['pay', seller.url])).code).toBe(6)
+    const [nonce] = (await readdir(join(state, 'state', 'payments'))).filter((name) => name.startsWith('0x'))
+    const output = join(folder, `${nonce}.${kind}`)
+    await mkdir(folder)
+    await symlink(totals(), output)
+    await run.svcPay(['resume', '--output', folder])
+    expect([await isWritten(output), await readdir(join(state, 'state', 'spending'))]).toEqual([
+      true,
+      expect.not.arrayContaining(['999.json']),
+    ])
+  })
+})
+
 it('an answer too large for JSON waits for resume', async () => {
   const body = 'x'.repeat(1_100_000)
   const seller = await taking(({ response }) =>
@@ -262,6 +302,54 @@ it('SIGTERM while a transfer waits for its block lets it end by itself, and keep
   expect(await run.svcPay(['pay', seller.url], byTransfer)).toMatchObject({ code: 0, stdout: 'the resource' })
   expect([seller.presented.length, seller.offers.length]).toEqual([1, 1])
   expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
+})
+
+it('resume presents a lost HEAD purchase, which has no body', async () => {
+  const seller = await taking(({ request }) => request.socket.destroy(), serves)
+  expect((await run.svcPay(['pay', seller.url, '-X', 'HEAD'])).code).toBe(6)
+  const { payments } = (await run.svcPayJson(['resume', '--output', join(state, 'answers')])).result
+  expect(payments).toMatchObject([{ became: 'served' }])
+})
+
+describe('an odd answer', () => {
+  const oddly = async (entries: (offer: Json.JsonObject) => unknown[], behave: Behaviour = serves) => {
+    const seller = await startHostileSeller(net, (exchange) =>
+      exchange.isPaid
+        ? behave(exchange)
+        : exchange.demand(entries(exchange.offer() as unknown as Json.JsonObject)),
+    )
+    closers.push(seller.close)
+    return seller.url
+  }
+  const endless = (offer: Json.JsonObject) => ({
+    ...offer,
+    extra: { ...(offer.extra as object), expiresAt: 9e15, deadline: 9e15 },
+  })
+
+  it.each<[string, (offer: Json.JsonObject) => unknown]>([
+    ['expires after every calendar', endless],
+    ['has no address', (offer) => ({ ...offer, payTo: 7 })],
+    ['has a scheme that is an object', (offer) => ({ ...offer, scheme: { toString: 1 } })],
+  ])('with an entry that %s leaves the good one beside it', async (_, odd) => {
+    const url = await oddly((offer) => [odd(offer), offer])
+    for (const command of ['inspect', 'quote', 'pay']) {
+      expect((await run.svcPay([command, url])).code).toBe(0)
+    }
+  })
+
+  it('with nothing but such entries is refused by name', async () => {
+    const url = await oddly((offer) => [endless(offer)])
+    const { code, stderr } = await run.svcPay(['inspect', url])
+    expect([code, stderr]).toEqual([5, expect.stringContaining('offer_malformed')])
+  })
+
+  it('of status 999 leaves the payment pending', async () => {
+    const url = await oddly(
+      (offer) => [offer],
+      ({ response }) => response.writeHead(999).end('what'),
+    )
+    expect((await run.svcPay(['pay', url])).code).toBe(6)
+  })
 })
 
 it('a purchase with another body gets an answer of its own', async () => {

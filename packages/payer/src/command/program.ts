@@ -129,7 +129,7 @@ type Workbench = ReturnType<typeof createWorkbench>
 
 /** Adds the commands that ask a seller. */
 function addPurchases({ requesting, withPayer }: Workbench, ports: ProgramPorts): void {
-  const { io, environment } = ports
+  const { io } = ports
 
   requesting('quote', 'tell what a URL costs; needs no key').action(
     (url: string, options: RequestOptions & Json) =>
@@ -155,7 +155,7 @@ function addPurchases({ requesting, withPayer }: Workbench, ports: ProgramPorts)
         options,
         async ({ payer, folder }) => {
           if (options.output !== undefined) {
-            assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
+            assertNotLimits(options.output, folder)
             await assertWritable(options.output)
           }
           return pay(payer, await requestOf(url, options, ports), options, io)
@@ -186,7 +186,7 @@ function addTools({ program }: Workbench, { environment, io, stdin, end }: Progr
 }
 
 /** Adds the commands about payments made, limits, open questions and the setup. */
-function addBooks({ command, withPayer }: Workbench, { io, environment }: ProgramPorts): void {
+function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void {
   command('status', 'tell what became of a payment, from the own store and the chain')
     .argument('<nonce>', 'challenge nonce of the payment', readNonce)
     .option('--facilitator <url>', 'ask this facilitator, too; it learns who asks')
@@ -218,7 +218,7 @@ function addBooks({ command, withPayer }: Workbench, { io, environment }: Progra
     .option('--output <folder>', 'folder for the answers', '.')
     .action((options: Json & { output: string }) =>
       withPayer('resume', options, async ({ payer, folder }) => {
-        assertNotLimits(options.output, [folder, environment.SVC_POLICY_FILE])
+        assertNotLimits(options.output, folder)
         return resume(payer, options.output, io)
       }),
     )
@@ -239,7 +239,7 @@ Exit codes:
   ${exitCodes.notValid}  ${exitCodeWords[exitCodes.notValid]}`
 
 const verifyHelp = `
-Needs no network unless --rpc names a node, no key and no facilitator. FILE is a statement file, with manifest and revocations in it, or the text of a
+Needs no network, no key and no facilitator. FILE is a statement file, with manifest and revocations in it, or the text of a
 bare statement. Where a file and an option give a manifest or a list, the newer one counts; what an option names must be
 valid.
 ${statementHelp}`
@@ -259,7 +259,6 @@ function addStatements({ command, alone }: Workbench, { environment }: ProgramPo
     .option('--manifest-seq <number>', 'number of the newest manifest that you know', readCount)
     .option('--revocations <file>', 'list of revocations, if the file has none or an old one')
     .option('--no-revocations', 'also take a statement that may be revoked')
-    .option('--rpc <url>', 'compare with the chain at this node, which learns what you look at')
     .addHelpText('after', verifyHelp)
     .action((file: string, options: Json & VerifyCommand) =>
       alone('verify-statement', options, async (warn) => {
@@ -275,8 +274,7 @@ function addStatements({ command, alone }: Workbench, { environment }: ProgramPo
     .addHelpText('after', statementHelp)
     .action((file: string, options: Json & { disclose: readonly string[]; out: string }) =>
       alone('present-statement', options, async () => {
-        const { SVC_STATE_DIR, SVC_POLICY_FILE } = environment
-        assertNotLimits(options.out, [stateFolderOf(SVC_STATE_DIR, environment), SVC_POLICY_FILE], '--out')
+        assertNotLimits(options.out, stateFolderOf(environment.SVC_STATE_DIR, environment), '--out')
         const { present } = await import('./statement.js')
         return present(file, options)
       }),

@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
 import { type End, exitAt } from '../outcome.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import type { Bought, Payment, PayStep } from '../payer/pay.js'
+import type { Bought, Payment, PayStep } from '../payer/bought.js'
 import { cheapestOf, type Quote, type QuotedOffer } from '../payer/quote.js'
 import { quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes, PayerError } from '../payer-error.js'
+import { putFile } from '../state/files.js'
 import { type Io, paint, type Report } from './output.js'
 import { cannotWrite } from './output-path.js'
 import { createHeldSignals } from './stop-signals.js'
@@ -89,7 +90,7 @@ export async function pay(
   // Steps are printed in order, and all of them before the purchase succeeds or fails.
   let said = Promise.resolve()
   const onStep = (step: PayStep) => {
-    if (step.step !== 'asking' && step.step !== 'offered') signals.hold()
+    if (['resuming', 'signing', 'presenting'].includes(step.step)) signals.hold()
     if (!options.json) said = said.then(() => sayStep(payer, step, say))
   }
   try {
@@ -142,7 +143,7 @@ async function purchaseReport(
   // An answer that the payment did not buy goes nowhere as if it were bought.
   const target = end === 'pending' ? undefined : output
   if (target !== undefined) {
-    await writeFile(target, body).catch(async (cause) => {
+    await putFile(target, (aside) => writeFile(aside, body, { flag: 'wx' })).catch(async (cause) => {
       if (!(await keepForLater())) throw cannotWrite(target, cause)
       throw new PayerError('answer_kept', `${target} cannot be written: ${cause.message}`, { cause })
     })

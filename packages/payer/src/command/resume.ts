@@ -7,9 +7,9 @@ import { access, copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import type { Bought } from '../payer/pay.js'
+import type { Bought } from '../payer/bought.js'
 import { exitCodes, exitOf, PayerError } from '../payer-error.js'
-import { makeFolder } from '../state/files.js'
+import { makeFolder, putFile } from '../state/files.js'
 import type { KeptAnswer } from '../state/kept-answers.js'
 import type { PaymentRecord } from '../state/payments.js'
 import type { Io, Report } from './output.js'
@@ -35,14 +35,15 @@ export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io,
   try {
     for (const record of await payer.state.memory.list()) {
       if (signals.wasTold()) break
-      if (record.delivery === 'undelivered') fates.push(await finish(payer, record, folder))
+      // What a seller says to have given before is asked for no more.
+      if (record.delivery === 'undelivered' && !record.isTold) fates.push(await finish(payer, record, folder))
       if (record.delivery === 'open') fates.push(fateOf(record, 'in use', 'another process is at it'))
     }
     fates.push(...(await giveOut(payer, folder)))
   } finally {
     signals.release()
   }
-  await payer.scheme.guard.reconcile()
+  await payer.scheme.guard.reconcile().catch(() => undefined) // what became of payments is told in any case
   return reportOf(fates, payer)
 }
 
@@ -77,7 +78,7 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
   if (!isKept && !isSigned && record.outrunNonce !== undefined) {
     return fateOf(record, 'pending', 'it needs a new signature: make the same request again with svc-pay pay')
   }
-  if (!isKept && isSigned && !record.request?.startsWith('GET ')) {
+  if (!isKept && isSigned && !/^(?:GET|HEAD) /.test(record.request ?? '')) {
     // Headers and body of a request are not kept: they are the caller's, and may be secret or large.
     return fateOf(
       record,
@@ -104,7 +105,8 @@ async function writeOut(record: PaymentRecord, bought: Bought, folder: string): 
   if (end !== 'paid') return fateOf(record, 'pending', `the seller answered ${response.status}`)
   const path = join(folder, `${record.challengeNonce}.body`)
   try {
-    await writeFile(path, Buffer.from(await response.arrayBuffer()), { mode: 0o600 })
+    const body = Buffer.from(await response.arrayBuffer())
+    await putFile(path, (aside) => writeFile(aside, body, { flag: 'wx', mode: 0o600 }))
   } catch (cause) {
     await keepForLater()
     throw new PayerError('answer_kept', `${path} cannot be written: ${(cause as Error).message}`, { cause })
@@ -120,10 +122,10 @@ async function giveOut(payer: AssembledPayer, folder: string): Promise<Fate[]> {
   for (const answer of (await kept?.list()) ?? []) {
     const { challengeNonce, isComplete, bytes, path } = answer
     const record = await memory.get(challengeNonce)
-    if (record?.delivery === 'open' || record?.delivery === 'undelivered') continue
+    if (record?.delivery === 'open' || (record?.delivery === 'undelivered' && !record.isTold)) continue
     const target = join(folder, `${challengeNonce}.${isComplete ? 'body' : 'half'}`)
     const of = { challengeNonce, request: record?.request ?? requestOf(answer) }
-    const isWritten = await copyFile(path, target).then(
+    const isWritten = await putFile(target, (aside) => copyFile(path, aside, constants.COPYFILE_EXCL)).then(
       () => true,
       () => false,
     )

@@ -8,7 +8,7 @@ import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { Environment } from '../environment/variables.js'
 import { type AssembledPayer, assemblePayer } from '../payer/assemble-payer.js'
 import { partsFromEnvironment } from '../payer/payer-from-environment.js'
-import { type ApprovalRequest, type Approver, firstOf } from '../policy/approval.js'
+import { type Approver, firstOf } from '../policy/approval.js'
 import { createFolderApprover } from '../policy/approval-folder.js'
 import { createPageApprover } from '../policy/approval-page.js'
 import { createTerminalApprover } from '../policy/approval-terminal.js'
@@ -26,8 +26,6 @@ export type SessionOptions = {
   readonly page?: boolean
   /** A further place where a human is asked. */
   readonly approver?: Approver
-  /** Called once a question can be answered from another terminal. */
-  readonly onAsked?: (request: ApprovalRequest) => void
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -42,14 +40,13 @@ export function openSession(environment: Environment, io: Io, options: SessionOp
 const approvalsIn = (folder: string) => join(folder, 'approvals')
 
 /** Asks at this terminal if there is one, and always lets another terminal answer. */
-function approverOf(folder: string, io: Io, { page = false, approver, onAsked }: SessionOptions): Approver {
+function approverOf(folder: string, io: Io, { page = false, approver }: SessionOptions): Approver {
   const { terminal, stderr } = io
   const elsewhere = createFolderApprover({
     folder,
     clock: systemClock,
     onAsked: (request) => {
       const { challengeNonce } = request
-      onAsked?.(request)
       if (terminal === undefined) {
         stderr.write(
           `waiting for approval: in a terminal of your own, run svc-pay approve ${challengeNonce.slice(0, 12)}\n`,

@@ -17,7 +17,6 @@ import {
 } from '@svc-zerc20/statement'
 import { exitCodes } from '../payer-error.js'
 import type { Report } from './output.js'
-import type { ChainFinding } from './statement-on-chain.js'
 
 export type VerifyCommand = {
   readonly trustAnchor: string
@@ -28,8 +27,6 @@ export type VerifyCommand = {
   /** False by `--no-revocations`. */
   readonly revocations?: string | false
   readonly require: readonly string[]
-  /** URL of a node that is asked about the burn. */
-  readonly rpc?: string
 }
 
 /** A statement of thousands of revocations stays below this. */
@@ -75,31 +72,12 @@ export async function verify(
   }
   const { statement } = verdict
   for (const warning of warningsOf(statement, options)) warn(warning)
-  const chain = await onChain(statement, options)
-  const isRefuted = chain.some(({ level }) => level === 'fail')
   return {
-    exitCode: isRefuted ? exitCodes.notValid : exitCodes.ok,
-    result: {
-      isValid: !isRefuted,
-      ...(isRefuted && { reason: 'chain_mismatch', message: 'The chain says otherwise.' }),
-      ...statement,
-      ...(options.rpc !== undefined && { chain }),
-    },
-    text: `${isRefuted ? 'not valid: chain_mismatch\n' : ''}${textOf(statement)}${chainText(chain)}`,
+    exitCode: exitCodes.ok,
+    result: { isValid: true, ...statement },
+    text: textOf(statement),
   }
 }
-
-/** The chain's library is loaded for those who ask a chain. */
-async function onChain(statement: VerifiedStatement, { rpc }: VerifyCommand): Promise<ChainFinding[]> {
-  if (rpc === undefined) return []
-  const { compareWithChain } = await import('./statement-on-chain.js')
-  return compareWithChain(statement, rpc)
-}
-
-const chainText = (findings: readonly ChainFinding[]): string =>
-  findings.length === 0
-    ? ''
-    : `\nThe chain says:\n${textTable(findings.map(({ level, what, found }) => [`  ${level}`, what, found]))}`
 
 /** What to do about a refusal that may end. */
 const todo: Readonly<Record<string, string>> = {

@@ -98,6 +98,12 @@ function createTake(reader: ReadableStreamDefaultReader<Uint8Array>, bounds: Bod
 /** The response with another body. */
 export function withBody(response: Response, body: Blob | ReadableStream<Uint8Array>): Response {
   const { status, statusText, headers, url, redirected } = response
-  const bounded = new Response(body, { status, statusText, headers })
-  return Object.defineProperties(bounded, { url: { value: url }, redirected: { value: redirected } })
+  // A server may answer with any number, and no response can be made with some of them.
+  const isPossible = status >= 200 && status <= 599
+  const bounded = new Response(body, { status: isPossible ? status : 500, statusText, headers })
+  return Object.defineProperties(bounded, {
+    ...(!isPossible && { status: { value: status } }),
+    url: { value: url },
+    redirected: { value: redirected },
+  })
 }

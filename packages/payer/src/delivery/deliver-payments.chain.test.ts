@@ -1,3 +1,4 @@
+import { Headers } from '@svc-zerc20/protocol'
 import { wrapAxiosWithPayment, x402Client as x402AxiosClient } from '@x402/axios'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import axios from 'axios'
@@ -12,6 +13,7 @@ import {
   systemClock,
   withSpendControls,
 } from '../index.js'
+import { payerErrors } from '../payer-error.js'
 
 let net: TestNetwork
 const closers: (() => Promise<unknown>)[] = []
@@ -74,6 +76,12 @@ describe.each(['permit', 'self-transfer'] as const)('a payment by %s', (mode) =>
     await expect(buy(seller.url)).rejects.toMatchObject({ code: 'payment_pending' })
     expect((await buy(seller.url)).status).toBe(200)
     expect([headers(seller).size, seller.offers.length]).toEqual([1, 1])
+  })
+
+  it('that has to wait for another burn of the payer is presented again by itself', async () => {
+    const seller = await paywall([{ reason: 'payer_must_wait' }, { reason: 'payer_must_wait' }, 'serve'])
+    expect((await buyer({ mode })(seller.url)).status).toBe(200)
+    expect([seller.presented.length, headers(seller).size, seller.offers.length]).toEqual([3, 1, 1])
   })
 
   it('that was refused for good after its burn is told to be paid, before anything is paid again', async () => {
@@ -170,10 +178,11 @@ describe('delivery', () => {
     ])
     const refused = { name: 'PayerError', code: 'payment_refused' }
     await expect(buyer()(seller.url)).rejects.toMatchObject({
-      ...refused,
+      name: 'PayerError',
+      code: 'payment_pending', // the seller has the signatures, whatever it says
       reason: 'insufficient_funds',
       message: expect.stringContaining('The payer holds less than the amount'),
-      todo: 'Do not repeat it as it is.',
+      todo: payerErrors.payment_pending.todo,
       burnTxHash: undefined,
     })
     const late = await buyer({ mode: 'self-transfer' })(seller.url).catch((error) => error)
@@ -198,6 +207,21 @@ describe('delivery', () => {
     const seller = await paywall([pending])
     const response = await buyer()(seller.url, { method: 'POST', body: 'ask' })
     expect(response.status).toBe(200)
+  })
+
+  it('presents a payment nowhere but where its offer came from, and does not say that nothing was signed', async () => {
+    const seller = await paywall([])
+    const payer = createPayer()
+    const through = deliverPayments(fetch, payer)
+    await through(seller.url)
+    const [accepted] = seller.offers
+    if (!accepted) throw new Error('nothing was offered')
+    const { payload } = await payer.createPaymentPayload(2, accepted)
+    const header = Headers.encode({ x402Version: 2, accepted, payload })
+    const present = (url: string) => through(url, { headers: { [Headers.paymentSignature]: header } })
+    await expect(present(`${seller.url}?other`)).rejects.toMatchObject({ code: 'payment_pending' })
+    expect(seller.presented).toEqual([])
+    expect((await present(seller.url)).status).toBe(200)
   })
 
   it('leaves payments of other schemes and unreadable ones alone', async () => {

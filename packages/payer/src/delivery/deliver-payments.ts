@@ -53,9 +53,15 @@ export function deliverPayments(fetch: Fetch, payer: PayerScheme): Fetch {
       if (record) return handOver(await delivery.presentNew(request, record, header))
       return delivery.exchange(new Request(request, { redirect: 'manual' }))
     }
-    const stored = await deliveries.claim(key)
-    const presented = stored && (await delivery.presentStored(request, stored, true))
-    return presented ? handOver(presented) : delivery.ask(request)
+    let instead: ChallengeNonce | undefined
+    while (instead === undefined) {
+      const stored = await deliveries.claim(key)
+      if (stored === undefined) break
+      const presented = await delivery.presentStored(request, stored, true)
+      if ('response' in presented) return handOver(presented)
+      instead = presented.instead
+    }
+    return delivery.ask(request, instead)
   }
 }
 

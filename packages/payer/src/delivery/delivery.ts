@@ -1,5 +1,5 @@
 /** Presents payments to sellers and judges their answers, beneath official clients and beneath our own purchases. */
-import { Headers, Offer, reasons, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Headers, Offer, reasons, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
 import {
   type Answer,
   endOf,
@@ -10,14 +10,17 @@ import {
   readAnswer,
   refusalOf,
 } from '../outcome.js'
-import { PayerError } from '../payer-error.js'
+import { afterSigning, PayerError } from '../payer-error.js'
 import { bodyOf } from '../policy/purchase.js'
 import { printable } from '../printable.js'
+import type { Ended } from '../signing/deliveries.js'
+import { mayStillBurn } from '../signing/make-payload.js'
 import type { PayerScheme } from '../signing/scheme.js'
-import type { PaymentRecord } from '../state/payments.js'
+import type { BurnVerdict } from '../state/burn-verdict.js'
+import { isSigned, type PaymentRecord } from '../state/payments.js'
 import { createExchange, type Exchange } from './exchange.js'
 import { isRedirect, requestAt } from './redirects.js'
-import { createUnpaidRequest, purchaseKey } from './unpaid-request.js'
+import { createUnpaidRequest } from './unpaid-request.js'
 
 /** A payment and the answer to it. */
 export type Presented = {
@@ -30,19 +33,22 @@ export type Presented = {
   readonly burn: TxHash | undefined
 }
 
+/** A stored payment bought nothing, and a fresh one may be made. */
+export type PayAnew = {
+  /** The stored transfer may still burn: the fresh one must take its seat, so that only one of them can. */
+  readonly instead: ChallengeNonce | undefined
+}
+
 export type Delivery = {
-  /** The answer to a request without a payment. */
-  ask(request: Request): Promise<Response>
+  /** The answer to a request without a payment. What is offered there may be paid instead of an earlier payment. */
+  ask(request: Request, instead?: ChallengeNonce): Promise<Response>
   /**
    * The answer to a payment that was just made. Throws unless the resource comes, or an error that is neither a 402 nor a
    * redirect. The end of a served answer is for the caller to note, by `ended`.
    */
   presentNew(request: Request, record: PaymentRecord, header: string): Promise<Presented>
-  /**
-   * The answer to a stored payment. Throws as `presentNew` does. Undefined when nothing was burned for it, and a fresh one
-   * may be made.
-   */
-  presentStored(request: Request, record: PaymentRecord, maySign: boolean): Promise<Presented | undefined>
+  /** The answer to a stored payment. Throws as `presentNew` does. Otherwise a fresh one may be made. */
+  presentStored(request: Request, record: PaymentRecord, maySign: boolean): Promise<Presented | PayAnew>
   /** Notes how a served answer ended. */
   ended(presented: Presented, outcome: Outcome): Promise<void>
   readonly exchange: Exchange
@@ -60,15 +66,18 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
   const note = ({ record, answer, burn }: Omit<Presented, 'response' | 'outcome'>, outcome: Outcome) =>
     deliveries
       .ended(record.challengeNonce, outcome, { status: answer.status, transaction: burn })
-      .catch(() => 'done' as const)
+      .catch((): Ended => ({ next: 'done', verdict: { state: 'unknown' } }))
 
-  /** Presents a payment until its answer is final, or the resource begins to come. */
+  /**
+   * Presents a payment until its answer is final, or the resource begins to come. The verdict is on the burn of one that was
+   * refused.
+   */
   async function present(
     request: Request,
     record: PaymentRecord,
     firstHeader: string,
     maySign: boolean,
-  ): Promise<Presented> {
+  ): Promise<Judged> {
     for (let header = firstHeader; ; ) {
       const response = await send(request, record, header)
       const answer = readAnswer(response)
@@ -76,11 +85,13 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
       // Without leave to sign, the payment waits for somebody who has it.
       const outcome = judged === 'sign_again' && !maySign ? 'unknown' : judged
       // The body comes first: what has arrived of it would be lost with the connection.
-      if (isServed(outcome)) return { response, record, answer, outcome, burn: record.burn?.hash }
+      if (isServed(outcome)) {
+        return { response, record, answer, outcome, burn: record.burn?.hash, verdict: { state: 'unknown' } }
+      }
       const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
       const presented = { response, record, answer, outcome, burn }
-      const next = await note(presented, outcome)
-      if (next === 'done') return presented
+      const { next, verdict } = await note(presented, outcome)
+      if (next === 'done') return { ...presented, verdict }
       response.body?.cancel().catch(() => undefined)
       if (next === 'sign_again') header = await signedAgain(presented)
       else await clock.sleep(limits.resendDelayMs, request.signal)
@@ -98,50 +109,108 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
     }
   }
 
+  const presentStored = createPresentStored(payer, present, note)
+
   return {
     exchange,
     ask: createUnpaidRequest({ exchange, deliveries, leavesTime: payer.leavesTime, limits }),
 
-    async presentNew(request, record, header) {
-      if (record.request !== (await purchaseKey(request))) {
-        throw new PayerError('redirect_refused', `the offer came from ${record.request}`)
-      }
-      const presented = await present(request, record, header, true)
-      if (presented.response.status === 402) {
-        const isPaid = endOf(presented.outcome) === 'failed' && (await burns.isBurned(record))
-        throw refusalError(presented, { isPaid })
-      }
-      return withoutRedirect(request, presented)
-    },
+    presentNew: (request, record, header) =>
+      orPending(request, record, async () => {
+        const presented = await present(request, record, header, true)
+        if (presented.response.status === 402) {
+          const isRefused = endOf(presented.outcome) === 'failed'
+          throw refusalError(isRefused ? judged(presented) : presented)
+        }
+        return withoutRedirect(request, presented)
+      }),
 
-    async presentStored(request, stored, maySign) {
-      if (maySign) await tellBody(deliveries, request, stored)
-      await checkHost(payer, stored)
-      const ready = await readied(payer, stored)
-      if (ready === undefined) return undefined
-      const { record } = ready
-      const presented = await present(request, record, ready.header, maySign)
-      const { response, outcome } = presented
-      const end = endOf(outcome)
-      // After the retention nobody remembers the payment, so it is surely over.
-      const endsAt = record.accepted.extra.expiresAt + limits.retentionSeconds
-      const isOver = end === 'pending' && endsAt <= unixSeconds(clock)
-      if (isOver) await note(presented, 'refused')
-      if (end === 'failed' || isOver) {
-        // The caller decides whether to pay a second time for what was paid.
-        const isPaid = outcome === 'used' || (await burns.isBurned(record))
-        if (isPaid) throw refusalError(isOver ? { ...presented, outcome: 'refused' } : presented, { isPaid })
-        response.body?.cancel().catch(() => undefined)
-        return undefined
-      }
-      if (response.status === 402) throw refusalError(presented)
-      return withoutRedirect(request, presented)
-    },
+    presentStored,
 
     async ended(presented, outcome) {
       await note(presented, outcome)
     },
   }
+}
+
+type Judged = Presented & Pick<Ended, 'verdict'>
+
+/** Presents payments of earlier requests, and decides what follows where one bought nothing. */
+function createPresentStored(
+  payer: PayerScheme,
+  present: (request: Request, record: PaymentRecord, header: string, maySign: boolean) => Promise<Judged>,
+  note: (presented: Presented, outcome: Outcome) => Promise<Ended>,
+): Delivery['presentStored'] {
+  const { deliveries, burns, limits, clock } = payer
+
+  /** Nothing can be presented for a payment: what becomes of its money decides. */
+  async function withoutAnswer(
+    request: Request,
+    record: PaymentRecord,
+    maySign: boolean,
+    { state, seat }: BurnVerdict,
+  ): Promise<Presented | PayAnew> {
+    const { challengeNonce } = record
+    if (state === 'unknown') {
+      if (seat !== undefined && maySign) return { instead: challengeNonce }
+      throw mayStillBurn(record)
+    }
+    if (state === 'burned') {
+      // A transfer that was mined this very moment is presented by the next try.
+      if (record.burn) throw mayStillBurn(record)
+      await deliveries.over(challengeNonce)
+      const paid = `challenge ${challengeNonce} expired${paidFor}`
+      throw new PayerError('payment_refused', paid, { todo: todoAfter.paid })
+    }
+    const before = await deliveries.before(record)
+    if (before) return presentStored(request, await deliveries.goBack(before, record), maySign)
+    await deliveries.over(challengeNonce)
+    return { instead: undefined }
+  }
+
+  async function presentOnce(
+    request: Request,
+    stored: PaymentRecord,
+    maySign: boolean,
+  ): Promise<Presented | PayAnew> {
+    if (maySign) await tellBody(deliveries, request, stored)
+    await checkHost(payer, stored)
+    const before = await deliveries.before(stored)
+    if (before && (await burns.verdictOf(before)).state === 'burned') {
+      return presentStored(request, await deliveries.goBack(before, stored), maySign)
+    }
+    const ready = await readied(payer, stored)
+    if (ready === undefined) {
+      return withoutAnswer(request, stored, maySign, await burns.verdictOf(stored))
+    }
+    const { record } = ready
+    const presented = await present(request, record, ready.header, maySign)
+    const { response, outcome } = presented
+    const end = endOf(outcome)
+    // After the retention nobody remembers the payment, so it is surely over.
+    const endsAt = record.accepted.extra.expiresAt + limits.retentionSeconds
+    const isForgotten = end === 'pending' && endsAt <= unixSeconds(clock)
+    if (end !== 'failed' && !isForgotten) {
+      if (response.status === 402) throw refusalError(presented)
+      return withoutRedirect(request, presented)
+    }
+    const refused = isForgotten
+      ? { ...presented, outcome: 'refused' as const, verdict: (await note(presented, 'refused')).verdict }
+      : presented
+    // The caller decides whether to pay a second time for what was paid.
+    if (refused.verdict.state === 'burned' || (outcome === 'used' && !stored.isTold)) {
+      throw refusalError(judged(refused))
+    }
+    const { state, seat } = refused.verdict
+    if (state === 'unknown' && (seat === undefined || !maySign)) throw refusalError(judged(refused))
+    response.body?.cancel().catch(() => undefined)
+    return withoutAnswer(request, record, maySign, refused.verdict)
+  }
+
+  const presentStored: Delivery['presentStored'] = (request, stored, maySign) =>
+    orPending(request, stored, () => presentOnce(request, stored, maySign))
+
+  return presentStored
 }
 
 /** A human who is asked about a signature sees the body that it pays for. The key of a payment holds the body's hash. */
@@ -151,14 +220,15 @@ async function tellBody(
   { challengeNonce, request, target, echo }: PaymentRecord,
 ): Promise<void> {
   if (!request || !target || !echo) return
-  offered(challengeNonce, { request, target, echo, body: await bodyOf(asked) })
+  await offered(challengeNonce, { request, target, echo, body: await bodyOf(asked) })
 }
 
 /** A payment for a host that is not allowed any more stays as it is: nothing is broadcast or presented for it. */
 async function checkHost(
   { guard, deliveries }: Pick<PayerScheme, 'guard' | 'deliveries'>,
-  { challengeNonce, target }: PaymentRecord,
+  record: PaymentRecord,
 ): Promise<void> {
+  const { challengeNonce, target } = record
   if (target === undefined) return
   try {
     await guard.checkUrl(target.url)
@@ -168,11 +238,24 @@ async function checkHost(
   }
 }
 
+/** Once something was signed for a payment, whatever else fails leaves it pending. A caller that left is told nothing. */
+async function orPending<T>(request: Request, record: PaymentRecord, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (request.signal.aborted || !isSigned(record)) throw error
+    throw afterSigning(error, `challenge ${record.challengeNonce}`, record.burn?.hash)
+  }
+}
+
 type Ready = { readonly record: PaymentRecord; readonly header: string }
 
-/** A stored payment with its header. Undefined when nothing was signed for it, or nothing burned. */
+/** A stored payment with its header. Undefined when there is nothing to present. */
 async function readied(payer: PayerScheme, record: PaymentRecord): Promise<Ready | undefined> {
   const { challengeNonce, request = '' } = record
+  const isLate = record.accepted.extra.expiresAt <= unixSeconds(payer.clock)
+  const isOutrun = isSigned(record) && !record.payload && !record.burn
+  if (isLate && isOutrun) return undefined // it cannot be signed again
   try {
     const header = await headerOf(payer, record)
     if (header === record.header) return { record, header }
@@ -181,9 +264,10 @@ async function readied(payer: PayerScheme, record: PaymentRecord): Promise<Ready
     return { record: signed ?? record, header }
   } catch (error) {
     const code = error instanceof PayerError ? error.code : undefined
-    // A process that was killed before it signed leaves a record without payload or burn. Nothing was sent for it.
-    const isOnlyIntent = code === 'offer_expired' && !record.payload && !record.burn
-    if (code === 'burn_reverted' || code === 'burn_missed' || isOnlyIntent) return undefined
+    if (code === 'burn_reverted' || code === 'burn_missed') return undefined
+    if (isLate && code === 'burn_unconfirmed') return undefined
+    // A process that was killed before it signed leaves a record of which nothing was sent.
+    if (code === 'offer_expired' && !isSigned(record)) return undefined
     throw error
   }
 }
@@ -242,20 +326,33 @@ const todoAfter = {
   paid: 'Ask the seller before you make the request again: that pays a second time.',
 } as const
 
+const paidFor = '; its burn is on the chain, so this was paid for'
+
+/** A refused payment, with the outcome that follows from the verdict on its burn. */
+function judged(presented: Judged): RefusedPayment {
+  const { outcome, verdict } = presented
+  const isPaid = verdict.state === 'burned'
+  // Nobody knows, or the burn may still come.
+  const isOpen = verdict.state === 'unknown'
+  return { ...presented, isPaid, outcome: isOpen && outcome !== 'used' ? 'unknown' : outcome }
+}
+
 /** The error for a payment that did not buy its answer. Only a burn that the chain has is named. */
 function refusalError(
-  { record, answer, outcome, burn }: RefusedPayment,
-  { cause, isPaid = false }: { readonly cause?: unknown; readonly isPaid?: boolean } = {},
+  { record, answer, outcome, burn, isPaid = false }: RefusedPayment,
+  { cause }: { readonly cause?: unknown } = {},
 ): PayerError {
   const { reason, said } = refusalOf(answer)
   const what = `challenge ${record.challengeNonce}`
-  const paid = isPaid ? '; its burn is on the chain, so this was paid for' : ''
   const code = outcomes[outcome] ?? 'payment_pending'
   const facts = { reason, burnTxHash: burn, cause }
   if (code === 'payment_used') return new PayerError(code, what, facts)
   const after = reason && todoAfter[reasons[reason].retry]
   const todo = isPaid ? todoAfter.paid : code === 'payment_refused' ? after : undefined
-  return new PayerError(code, `${what}: ${whyOf(answer, reason, said)}${paid}`, { ...facts, todo })
+  return new PayerError(code, `${what}: ${whyOf(answer, reason, said)}${isPaid ? paidFor : ''}`, {
+    ...facts,
+    todo,
+  })
 }
 
 type RefusedPayment = {
@@ -264,6 +361,8 @@ type RefusedPayment = {
   readonly outcome: Outcome
   /** Our own transfer, or the burn that the seller names and the chain has. */
   readonly burn: TxHash | undefined
+  /** Whether the chain has the burn, though it bought nothing. */
+  readonly isPaid?: boolean
 }
 
 function whyOf({ status }: Answer, reason: ReturnType<typeof refusalOf>['reason'], said: string): string {

@@ -483,6 +483,44 @@ describe('a seller that is hostile over several purchases', () => {
     expect(signed).toEqual(signatures.permit)
   })
 
+  it('cannot have one request approved and another one paid, while the human thinks or afterwards', async () => {
+    const fixed = { payTo: randomHex(20), extra: { challengeNonce: randomHex(32) } }
+    const seller = await startHostileSeller(net, ({ isPaid, response, demand, offer }) => {
+      if (isPaid) return response.writeHead(200).end('the resource')
+      made ??= offer(fixed)
+      return demand(made)
+    })
+    let made: ReturnType<Exchange['offer']> | undefined
+    closers.push(seller.close)
+    const wire = new URL('/wire', seller.url).href
+    const wired: Promise<unknown>[] = []
+    const asked: string[] = []
+    const { account, signed } = countSignatures(net.payer)
+    const payer = createPayer({
+      account,
+      rpcUrl: net.rpcUrl,
+      network: net.network,
+      allowedHosts: ['127.0.0.1'],
+      allowedTokens: [net.token],
+      maxAmountPerPayment: '1000',
+      maxTotal: 'unlimited',
+      state: 'memory',
+      approveAbove: '1',
+      async approve({ url }) {
+        asked.push(url)
+        wired.push(payer.pay(wire, { method: 'POST', body: 'all of it' }).catch((error) => error))
+        await wired[0]
+        return true
+      },
+    })
+    expect((await payer.pay(seller.url)).response.status).toBe(200)
+    wired.push(payer.pay(wire, { method: 'POST', body: 'all of it' }).catch((error) => error))
+    expect(await Promise.all(wired)).toMatchObject(Array(2).fill({ code: 'offer_changed' }))
+    expect([asked, signed]).toEqual([[seller.url], signatures.permit])
+    const paid = seller.requests.filter(({ headers }) => headers['payment-signature'])
+    expect(paid.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /thing'])
+  })
+
   it('cannot keep the account from honest sellers by lying about a burn', async () => {
     const liar = await startHostileSeller(
       net,

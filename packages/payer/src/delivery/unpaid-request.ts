@@ -26,7 +26,7 @@ export function createUnpaidRequest({
   readonly deliveries: Pick<Deliveries, 'offered'>
   readonly leavesTime: (offer: unknown) => Promise<boolean>
   readonly limits: UnpaidLimits
-}): (request: Request) => Promise<Response> {
+}): (request: Request, instead?: ChallengeNonce) => Promise<Response> {
   /** The final answer, and where it came from. */
   async function follow(request: Request): Promise<{ response: Response; target: Target; strayed: boolean }> {
     let target: Target = { method: request.method, url: request.url }
@@ -43,7 +43,7 @@ export function createUnpaidRequest({
     }
   }
 
-  return async (request) => {
+  return async (request, instead) => {
     for (let fresh = 0; ; fresh += 1) {
       const { response, target, strayed } = await follow(request)
       const offered = response.status === 402 ? readOffered(response) : undefined
@@ -56,7 +56,7 @@ export function createUnpaidRequest({
       const key = await purchaseKey(request)
       const body = await bodyOf(request)
       for (const nonce of offered.nonces) {
-        deliveries.offered(nonce, { request: key, target, echo: offered.echo, body })
+        await deliveries.offered(nonce, { request: key, target, echo: offered.echo, body }, instead)
       }
       return response
     }

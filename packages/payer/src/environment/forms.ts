@@ -1,4 +1,4 @@
-/** The forms that values of the environment and of the policy file have. Each one reads text or says what is wrong. */
+/** The forms of values, from the environment and from programs. Each one reads text or says what is wrong. */
 import { isAbsolute } from 'node:path'
 import {
   type Address,
@@ -23,7 +23,7 @@ export type Form<T> = {
   readList?(texts: readonly string[]): Reading<T>
 }
 
-/** Reads a value that a program or a file gives: a text, an integer, or a list of texts where the form is one. */
+/** Reads a value that a program gives: a text, an integer, or a list of texts where the form is one. */
 export function readValue<T>({ read, readList, wanted }: Form<T>, value: unknown): Reading<T> {
   if (readList) {
     return Array.isArray(value) && value.every(isText)
@@ -129,11 +129,6 @@ export const hosts: Form<HostRule> = {
   wanted: 'hostnames separated by commas, each with a port if only that one is meant, or *',
   read: (text) => (looksLikeKey(text) ? fault(text) : parseHostRules(text.split(','))),
   readList: parseHostRules,
-}
-
-export const text: Form<string> = {
-  wanted: 'a text that is not empty',
-  read: (given) => (given === '' ? { fault: 'the value is empty' } : { value: given }),
 }
 
 /** A relative path would mean another folder, with its own limits, for every place that the program is started in. */

@@ -104,12 +104,7 @@ describe('a value', () => {
     ['R-100', 'SVC_APPROVAL_TIMEOUT_MS', ['', '0', 'never'], 'positive integer of milliseconds'],
     ['R-095', 'SVC_ALLOWED_NETWORK', ['', '31337', 'eip155:*', 'solana:x', 'eip155:01'], 'eip155:<chainId>'],
     ['R-096', 'SVC_ALLOWED_TOKEN', ['', 'USDC', '0x12', address(1).slice(2)], '0x and 40 hex digits'],
-    [
-      'R-094',
-      'SVC_ALLOWED_HOSTS',
-      ['', 'a,,b', '*.example', 'a,*', 'http://a', 'a/b', 'u@a', 'a b'],
-      'hostnames',
-    ],
+    ['R-094', 'SVC_ALLOWED_HOSTS', ['', 'a,,b', '*.example', 'http://a', 'a/b', 'u@a', 'a b'], 'hostnames'],
     ['R-091', 'SVC_RPC_URL', ['', '127.0.0.1:8545', 'ws://127.0.0.1', 'file:///x'], 'an http or https URL'],
   ] as const)('%s %s is refused with the form wanted', (_row, name, values, wanted) => {
     for (const value of values) {
@@ -127,7 +122,6 @@ describe('a value', () => {
 
 describe('R-090 the key', () => {
   it.each([
-    ['', 'empty'],
     ['5e'.repeat(31), '62 characters'],
     ['f'.repeat(64), 'outside the curve'],
     [`0x${'5e'.repeat(31)}`, '64 characters'],
@@ -140,6 +134,8 @@ describe('R-090 the key', () => {
     expect(message).toContain(fault)
     if (value.length > 10) expect(message).not.toContain(value.slice(2, 12))
   })
+
+  it('that is empty is unset', () => expect(read({ SVC_PAYER_PK: '' }).settings.SVC_PAYER_PK).toBeUndefined())
 
   it('is the same with and without 0x', () => {
     expect(read({ SVC_PAYER_PK: key.slice(2) }).settings.SVC_PAYER_PK?.reveal()).toBe(key)

@@ -1,4 +1,4 @@
-/** Every environment variable of the payer: one table for the reader, the policy file, the library and the reference page. */
+/** Every environment variable of the payer: one table for the reader, the library and the reference page. */
 import { nearestName, SvcError } from '@svc-zerc20/protocol'
 import type { Reading } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
@@ -35,7 +35,7 @@ export const variables = {
     form: Forms.milliseconds,
     fallback: '30000',
     about:
-      'Longest wait for the complete head of an answer over HTTP, a payment’s included, and for the next piece of its body.',
+      'Longest wait for the complete head of an answer over HTTP, a payment’s included, for the next piece of its body, and for all of an answer of the RPC endpoint.',
   },
   SVC_ALLOWED_HOSTS: {
     form: Forms.hosts,
@@ -112,16 +112,6 @@ export const variables = {
     unset: 'one is made at every start and shown on standard error',
     about: 'Bearer token of `svc-pay mcp --http`.',
   },
-  SVC_POLICY_FILE: {
-    form: Forms.absolutePath,
-    unset: 'no further limits',
-    about: 'TOML file with limits that are tighter than those of the environment.',
-  },
-  SVC_PROJECT: {
-    form: Forms.text,
-    unset: 'no project',
-    about: 'Which `[projects.<name>]` of the policy file holds, too.',
-  },
 } as const satisfies Readonly<Record<string, Variable>>
 
 export type VariableName = keyof typeof variables
@@ -185,7 +175,8 @@ export function readEnvironment(environment: Environment): EnvironmentReading {
   const settings = Object.fromEntries(
     variableNames.map((name) => {
       const { form, fallback, warning }: Variable = variables[name]
-      const given = environment[name]
+      // A key that is empty is no key: shells and compose files pass unset variables on as empty ones.
+      const given = name === 'SVC_PAYER_PK' && environment[name] === '' ? undefined : environment[name]
       if (given === undefined && warning) warnings.push(`${name} is unset: ${warning}`)
       const text = given ?? fallback
       if (text === undefined) return [name, undefined]

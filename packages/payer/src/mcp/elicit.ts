@@ -3,16 +3,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Clock } from '@svc-zerc20/protocol'
 import { type ApprovalRequest, type Approver, textOf } from '../policy/approval.js'
-import { idOf } from './tool-answers.js'
 
 /** The call that pays right now, and the client that made it. */
 export type Caller = {
   readonly server: Server
   readonly requestId: string | number
-  /** Tells the client how far the call is. */
-  readonly progress: (message: string) => void
-  /** Called when the call waits for a human whom the client cannot ask. */
-  readonly onAsked: (request: ApprovalRequest) => void
 }
 
 const callers = new AsyncLocalStorage<Caller>()
@@ -28,7 +23,7 @@ export const createElicitApprover =
   (clock: Clock): Approver =>
   async (request, signal) => {
     const caller = callers.getStore()
-    if (!caller || !canAsk(caller)) throw new Error('this client cannot ask a human')
+    if (!caller || !canAsk(caller.server)) throw new Error('this client cannot ask a human')
     const answer = await caller.server.elicitInput(
       {
         message: question(request),
@@ -50,11 +45,5 @@ export const createElicitApprover =
     return answer.action === 'accept' && answer.content?.approve === true
   }
 
-/** Tells the client of a call where a human can answer. Many clients cannot ask, and give up after a minute. */
-export function tellWhereToApprove(request: ApprovalRequest): void {
-  const caller = callers.getStore()
-  caller?.progress(`waiting for a human: run svc-pay approve ${idOf(request.challengeNonce)} in a terminal`)
-  if (caller && !canAsk(caller)) caller.onAsked(request)
-}
-
-const canAsk = ({ server }: Caller) => server.getClientCapabilities()?.elicitation !== undefined
+/** Whether a client can ask its human. Many cannot. */
+export const canAsk = (server: Server): boolean => server.getClientCapabilities()?.elicitation !== undefined

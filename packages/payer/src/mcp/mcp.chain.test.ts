@@ -13,6 +13,7 @@ import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sd
 import { developmentRoles } from '@svc-zerc20/devnet'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { address, type OfferChanges, randomHex } from '../../test/offers.js'
@@ -247,7 +248,7 @@ describe.each([
     }
     expect(question).toMatchObject({
       host: expect.stringMatching(/^127.0.0.1:\d+$/),
-      path: '/thing',
+      url: seller.url,
       amount: '1000',
       remaining: '99000',
     })
@@ -270,6 +271,48 @@ describe.each([
     await answerQuestion(folder, question, true, systemClock)
     expect(await call('pay', { url: seller.url })).toMatchObject({ isError: false, status: 200 })
     expect(seller.presented).toHaveLength(1)
+  })
+
+  it('join the same call to the one that runs, so that a human is asked once and one payment is made', async () => {
+    const seller = await paywall()
+    let asked = 0
+    let say: (answer: ElicitResult) => void = () => undefined
+    const elicit = () => {
+      asked += 1
+      return new Promise<ElicitResult>((resolve) => (say = resolve))
+    }
+    const { call, state } = await open({ more: { SVC_APPROVE_ABOVE: '1' }, elicit })
+    const calls = [call('pay', { url: seller.url })]
+    await until(() => asked === 1)
+    calls.push(call('pay', { url: seller.url }))
+    await call('budget')
+    say({ action: 'accept', content: { approve: true } })
+    const payment = { amount: '1000' }
+    const bought = { isError: false, status: 200, payment, answer: { text: 'the resource' } }
+    expect(await Promise.all(calls)).toMatchObject([bought, bought])
+    expect([asked, seller.presented.length, await signatures(state)]).toEqual([1, 1, 1])
+  })
+
+  it('withdraw the question of a call that was given up: its late yes counts for nothing', async () => {
+    const seller = await paywall()
+    const says: ((answer: ElicitResult) => void)[] = []
+    const elicit = () => new Promise<ElicitResult>((resolve) => says.push(resolve))
+    const { client, call, state } = await open({ more: { SVC_APPROVE_ABOVE: '1' }, elicit })
+    const left = new AbortController()
+    const given = { name: 'pay', arguments: { url: seller.url } }
+    const givenUp = client.callTool(given, undefined, { signal: left.signal }).catch(() => 'given up')
+    await until(() => says.length === 1)
+    left.abort()
+    expect(await givenUp).toBe('given up')
+    await until(async () => (await listQuestions(join(state, 'approvals'), systemClock)).length === 0)
+    const next = call('pay', { url: seller.url })
+    await until(() => says.length === 2)
+    says[0]?.({ action: 'accept', content: { approve: true } })
+    await call('budget')
+    expect(await signatures(state)).toBe(0)
+    says[1]?.({ action: 'accept', content: { approve: true } })
+    expect(await next).toMatchObject({ isError: false, status: 200 })
+    expect([seller.presented.length, await signatures(state)]).toEqual([1, 1])
   })
 
   it('pay a tool of another MCP server that answers PaymentRequired in the official form', async () => {
@@ -595,6 +638,27 @@ it('a message without an end ends the tools, and says why', async () => {
   const { code, stderr } = await sendEndless()
   expect(code).toBe(5)
   expect(stderr).toMatch(/error: the connection to the client ended: .*exceeded maximum size/)
+})
+
+it('sixteen purchases that wait for a human leave room to look at the budget, and none for another purchase', async () => {
+  const seller = await paywall()
+  const says: ((answer: ElicitResult) => void)[] = []
+  const elicit = () => new Promise<ElicitResult>((resolve) => says.push(resolve))
+  const { call } = await overStdio({ more: { SVC_APPROVE_ABOVE: '1' }, elicit })
+  const waiting = Array.from({ length: 16 }, (_, i) => call('pay', { url: `${seller.url}?report=${i}` }))
+  await until(() => says.length > 0)
+  const another = async () => (await call('pay', { url: `${seller.url}?report=16` })).error?.code
+  expect(await another()).toBe('busy')
+  expect(await call('budget')).toMatchObject({ isError: false })
+  let isOver = false
+  const ended = Promise.all(waiting).finally(() => {
+    isOver = true
+  })
+  await until(() => {
+    for (const say of says.splice(0)) say({ action: 'decline' })
+    return isOver
+  })
+  expect((await ended).map(({ error }) => error?.code)).toEqual(Array(16).fill('not_approved'))
 })
 
 describe('a payment under way', () => {

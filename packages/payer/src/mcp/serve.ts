@@ -5,20 +5,17 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Clock } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
-import type { ApprovalRequest, Approver } from '../policy/approval.js'
-import { createElicitApprover, tellWhereToApprove } from './elicit.js'
+import type { Approver } from '../policy/approval.js'
+import { createElicitApprover } from './elicit.js'
 import { serveHttp } from './http-server.js'
 import { refusal } from './tool-answers.js'
 import { createToolFetch } from './tool-fetch.js'
 import { serveTools, type ToolPorts } from './tool-server.js'
-import { createWaitingCalls } from './waiting-calls.js'
 
 /** The parts that the payer of a tool server is opened with. */
 export type ToolParts = {
   /** Asks the human behind a client. */
   readonly approver: Approver
-  /** Called once a question can be answered elsewhere. */
-  readonly onAsked: (request: ApprovalRequest) => void
   readonly fetch: typeof globalThis.fetch
 }
 
@@ -30,13 +27,11 @@ const callsMax = 16
 function createPorts(open: OpenPayer, clock: Clock): ToolPorts {
   const { payer } = open({
     approver: createElicitApprover(clock),
-    onAsked: tellWhereToApprove,
     fetch: createToolFetch(globalThis.fetch, clock),
   })
   let running = 0
   return {
     payer,
-    waiting: createWaitingCalls(clock),
     async bounded(work) {
       if (running >= callsMax) {
         return { answer: refusal('busy', `${callsMax} calls run already; ask again later`) }

@@ -10,24 +10,24 @@ import type { AssembledPayer } from '../payer/assemble-payer.js'
 import { limitsResult, quoteResult, statusResult } from '../payer/results.js'
 import { payerErrors } from '../payer-error.js'
 import { version } from '../version.js'
-import { callingAs } from './elicit.js'
+import { answerInTime, type WaitsFor } from './answer-in-time.js'
+import { callingAs, canAsk } from './elicit.js'
 import { createQuotesTold, type QuotesTold } from './quotes-told.js'
 import {
   answerOf,
   type Ended,
   errorOf,
   heldBytesMax,
+  idOf,
   readAnswerBody,
   refusal,
   untrusted,
 } from './tool-answers.js'
 import { requestOf, tools } from './tools.js'
-import type { WaitingCalls } from './waiting-calls.js'
 
 export type ToolPorts = {
   readonly payer: AssembledPayer
-  readonly waiting: WaitingCalls
-  /** Runs a call unless too many run already. */
+  /** Runs a call that asks a seller, unless too many do already. */
   readonly bounded: (work: () => Promise<Ended>) => Promise<Ended>
 }
 
@@ -38,6 +38,9 @@ A refusal names its rule. Repeating it changes nothing: only the operator change
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 type Progress = (message: string) => void
 
+/** What a call tells while it runs. */
+type Tell = { readonly progress: Progress; readonly waitsFor: WaitsFor }
+
 /** Serves the tools to the client behind a transport. */
 export async function serveTools(ports: ToolPorts, transport: Transport): Promise<McpServer> {
   const mcp = new McpServer({ name: 'svc-pay', version }, { instructions })
@@ -47,15 +50,17 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
   const quotes = createQuotesTold()
 
   const answered =
-    <Given>(name: string, call: (given: Given, signal: AbortSignal, progress: Progress) => Promise<Ended>) =>
+    <Given>(call: (given: Given, signal: AbortSignal, tell: Tell) => Promise<Ended>) =>
     async (given: Given, extra: Extra) => {
       await purchases.noted()
       const progress = createProgress(extra)
       const { requestId, signal } = extra
-      const work = () => call(given, signal, progress).catch((error): Ended => ({ answer: errorOf(error) }))
-      const { answer, purchase } = await ports.waiting.answer(JSON.stringify([name, given]), (onAsked) =>
-        callingAs({ server: mcp.server, requestId, progress, onAsked }, () => ports.bounded(work)),
-      )
+      const { server } = mcp
+      const { answer, purchase } = await answerInTime(payer.scheme.clock, (waitsFor) => {
+        const tell = { progress, waitsFor: canAsk(server) ? () => undefined : waitsFor }
+        const work = () => call(given, signal, tell).catch((error): Ended => ({ answer: errorOf(error) }))
+        return callingAs({ server, requestId }, work)
+      })
       // A client that has left hears nothing. What was bought for it is there when it asks again.
       if (signal.aborted) await purchase?.keepForLater()
       else if (purchase) purchases.answers(requestId, purchase)
@@ -63,8 +68,8 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
     }
 
   const requesting =
-    (call: (request: Request, progress: Progress) => Promise<Ended>) =>
-    async (given: Parameters<typeof requestOf>[0], signal: AbortSignal, progress: Progress) => {
+    (call: (request: Request, tell: Tell) => Promise<Ended>) =>
+    async (given: Parameters<typeof requestOf>[0], signal: AbortSignal, tell: Tell) => {
       let request: Request
       try {
         request = requestOf(given, signal)
@@ -72,14 +77,13 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
         const fault = 'the request cannot be made: look at the URL, the headers and whether it has a body'
         return { answer: refusal('usage', fault) }
       }
-      return call(request, progress)
+      return ports.bounded(() => call(request, tell))
     }
 
   mcp.registerTool(
     'quote',
     tools.quote,
     answered(
-      'quote',
       requesting(async (request) => {
         const quoted = await payer.quote(request)
         quotes.told(quoted)
@@ -88,11 +92,11 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
       }),
     ),
   )
-  mcp.registerTool('pay', tools.pay, answered('pay', requesting(createPay(payer, quotes))))
+  mcp.registerTool('pay', tools.pay, answered(requesting(createPay(payer, quotes))))
   mcp.registerTool(
     'payment_status',
     tools.payment_status,
-    answered('payment_status', async ({ challengeNonce }) => {
+    answered(async ({ challengeNonce }) => {
       const { request, events, ...facts } = await statusResult(payer, challengeNonce)
       // Hosts and routes in them may come from a seller's redirect.
       return { answer: answerOf({ ...facts, log: untrusted({ request, events }) }) }
@@ -101,7 +105,7 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
   mcp.registerTool(
     'budget',
     tools.budget,
-    answered('budget', async () => ({ answer: answerOf(await limitsResult(payer)) })),
+    answered(async () => ({ answer: answerOf(await limitsResult(payer)) })),
   )
   await mcp.connect(transport)
   return mcp
@@ -109,11 +113,16 @@ export async function serveTools(ports: ToolPorts, transport: Transport): Promis
 
 const createPay =
   (payer: AssembledPayer, quotes: QuotesTold) =>
-  async (request: Request, progress: Progress): Promise<Ended> => {
+  async (request: Request, { progress, waitsFor }: Tell): Promise<Ended> => {
     const { response, payment, end, handedOver, keepForLater } = await payer.buy(request, {
       asQuoted: quotes.of(request),
       heldBytesMax,
-      onStep: ({ step }) => progress(step),
+      onStep(step) {
+        const question = step.step === 'approving' ? step.request : undefined
+        const where = question && `run svc-pay approve ${idOf(question.challengeNonce)} in a terminal`
+        progress(where === undefined ? step.step : `waiting for a human: ${where}`)
+        waitsFor(question)
+      },
     })
     if (payment) quotes.forget(request)
     const body = await readAnswerBody(response, payer.scheme.clock)

@@ -79,9 +79,10 @@ export function requestOf(given: z.infer<typeof request>, signal: AbortSignal): 
 export const tools = {
   quote: {
     description:
-      'Tells what a request or a tool call at another MCP server would cost, and which limits allow it. Pays nothing.',
+      'Tells what a request or a tool call at another MCP server would cost, and which limits allow it. Pays nothing. It sends the request, so what costs nothing is done.',
     inputSchema: request,
-    annotations: { readOnlyHint: true, openWorldHint: true },
+    // It also sends POST, PUT and DELETE.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   },
   pay: {
     description:

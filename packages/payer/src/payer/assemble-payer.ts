@@ -1,13 +1,14 @@
 /** The parts of a payer put together: one scheme, one guard, one memory. */
 
-import { type Address, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { createDelivery } from '../delivery/delivery.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
 import { createPayerChain, type PayerChain } from '../signing/chain.js'
 import { createScheme, type PayerAccount, type PayerScheme, type SchemeParts } from '../signing/scheme.js'
 import type { PayerState } from '../state/open-state.js'
-import { type Buyer, createBuyer, type PayOptions, type Purchased } from './pay.js'
+import type { Purchased } from './bought.js'
+import { type Buyer, createBuyer, type PayOptions } from './pay.js'
 import { type Quote, quoteOf } from './quote.js'
 
 export type Payer = {
@@ -15,9 +16,9 @@ export type Payer = {
   quote(input: string | URL | Request, init?: RequestInit): Promise<Quote>
   /**
    * Makes a request, and pays for it if the seller asks for it and the rules allow it. A payment whose answer
-   * was lost is presented again first. A bought answer comes as a whole, and is in the state folder until then. A signal
-   * ends the call, and never a payment under way: its answer is kept for the next call. Throws `PayerError` with the
-   * refusal or failure.
+   * was lost is presented again first. A bought answer comes as a whole, and is in the state folder until then. The same
+   * request again, while one runs, joins it. A signal ends the purchase before its signature; a payment under way it never ends,
+   * and its answer is kept for the next call. Throws `PayerError` with the refusal or failure.
    */
   pay(input: string | URL | Request, init?: RequestInit, options?: PayOptions): Promise<Purchased>
   /**
@@ -56,7 +57,9 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
   if (chainId === undefined || payer === undefined)
     throw new SvcError('payer_misconfigured', 'network or account')
   const config = { ...parts, account, payer, chainId }
-  const chain = createPayerChain(config)
+  const isReplaced = async (nonce: ChallengeNonce) =>
+    (await state.totals.reservation(nonce))?.isReplaced === true
+  const chain = createPayerChain({ ...config, isReplaced })
   const scheme = createScheme(config, chain)
   const { ask } = createDelivery(fetch, scheme)
   const buyer = createBuyer({ scheme, fetch, kept: state.kept })

@@ -58,6 +58,20 @@ describe('the options of the payer', () => {
     )
   })
 
+  it.each<[string, object, string]>([
+    ['maxPerday', { maxPerday: '5' }, 'did you mean maxPerDay?'],
+    ['allowHelpers', { allowHelpers: [] }, 'did you mean allowedHelpers?'],
+    ['limits.answerMsMin', { limits: { answerMsMin: 5 } }, 'did you mean limits.answerMsMax?'],
+    ['timeoutMs', { timeoutMs: Number.NaN }, 'expected a number'],
+    ['answerMsMax', { limits: { answerMsMax: Number.NaN } }, 'expected a number'],
+    ['resendsMax', { limits: { resendsMax: '5' } }, 'expected a number'],
+  ])('refuse %s, which would silently be no limit', (name, wrong, told) => {
+    const read = () => readOptions({ ...options, ...wrong })
+    expect(read).toThrow(expect.objectContaining({ code: 'payer_misconfigured' }))
+    expect(read).toThrow(name)
+    expect(read).toThrow(told)
+  })
+
   it.each(['maxAmountPerPayment', 'allowedTokens'] as const)(
     'want %s said, and tell what to write',
     (name) => {

@@ -1,9 +1,9 @@
 /** The library: a payer with limits, for programs. */
-import { type Clock, type Network, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, type Network, nearestName, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { readValue } from '../environment/forms.js'
 import { limitVariables, type Variable, variables } from '../environment/variables.js'
-import { limitsFor, type PayerLimits } from '../limits.js'
+import { defaultLimits, limitsFor, type PayerLimits } from '../limits.js'
 import type { Approver } from '../policy/approval.js'
 import type { Policy } from '../policy/policy.js'
 import type { PayerAccount, PayerMode, PayerScheme } from '../signing/scheme.js'
@@ -65,6 +65,12 @@ export type CreatePayerOptions = {
  */
 export function createPayer(options: CreatePayerOptions): Payer {
   const { mode = 'permit', fallback, state: folder, clock = systemClock, timeoutMs = 30_000 } = options
+  assertKnown('', options, optionNames)
+  assertKnown('limits.', options.limits ?? {}, Object.keys(defaultLimits))
+  for (const [name, value] of Object.entries({ timeoutMs, ...options.limits })) {
+    if (!Number.isFinite(value) || value < 0)
+      throw misconfigured(`${name}: expected a number that is not negative`)
+  }
   assertOneOf('mode', mode, ['permit', 'self-transfer'])
   assertOneOf('fallback', fallback, [undefined, 'self-transfer'])
   if (typeof folder !== 'string' || folder === '') {
@@ -130,6 +136,42 @@ function readPolicy(options: CreatePayerOptions): Policy {
     throw misconfigured(`${name}: ${reading.fault}`)
   })
   return Object.fromEntries(limits) as Policy
+}
+
+/** The names of all options. The compiler misses none of them. */
+const optionNames = Object.keys({
+  account: 0,
+  rpcUrl: 0,
+  network: 0,
+  allowedHosts: 0,
+  allowedTokens: 0,
+  allowedHelpers: 0,
+  maxAmountPerPayment: 0,
+  maxTotal: 0,
+  maxPerHost: 0,
+  maxPerDay: 0,
+  maxGasWei: 0,
+  approveAbove: 0,
+  approvalTimeoutMs: 0,
+  priceRisePercent: 0,
+  approve: 0,
+  state: 0,
+  mode: 0,
+  fallback: 0,
+  timeoutMs: 0,
+  fetch: 0,
+  clock: 0,
+  limits: 0,
+} satisfies Record<keyof CreatePayerOptions, 0>)
+
+/** Callers without types can misspell an option. A misspelled cap is no cap. */
+function assertKnown(where: string, given: object, known: readonly string[]): void {
+  const name = Object.keys(given).find((each) => !known.includes(each))
+  if (name === undefined) return
+  const meant = nearestName(name, known)
+  throw misconfigured(
+    `${where}${name}: there is no such option${meant ? `; did you mean ${where}${meant}?` : ''}`,
+  )
 }
 
 const assertOneOf = (name: string, given: unknown, known: readonly unknown[]) => {

@@ -4,43 +4,16 @@ import { type ChallengeNonce, Headers, type Offer, SvcError, type TxHash } from 
 import { withBody } from '../delivery/bounded-body.js'
 import { createDelivery, type Delivery, headerOf, type Presented } from '../delivery/delivery.js'
 import { purchaseKey } from '../delivery/unpaid-request.js'
-import { type End, endOf, endUnpaid, isServed, judgeAnswer, readAnswer } from '../outcome.js'
+import { endOf, endUnpaid, isServed, judgeAnswer, readAnswer } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
+import type { ApprovalRequest } from '../policy/approval.js'
 import type { Bounds } from '../policy/purchase.js'
 import type { PayerScheme } from '../signing/scheme.js'
 import { type KeptAnswer, type KeptAnswers, readAnswerTo } from '../state/kept-answers.js'
 import type { PaymentRecord } from '../state/payments.js'
+import type { Bought, Payment, PayStep } from './bought.js'
 import { cheapestOf, type Quote, type QuotedOffer, quoteOf } from './quote.js'
-
-/** The facts of a payment that bought an answer. */
-export type Payment = {
-  readonly challengeNonce: ChallengeNonce
-  readonly network: string
-  readonly token: string
-  readonly amount: string
-  readonly fee: string | undefined
-  /** The burn: our own transfer, or the one that the seller names, if the chain has it. */
-  readonly transaction: TxHash | undefined
-  /** True when an earlier request made the payment, and its answer was lost. */
-  readonly isResumed: boolean
-}
-
-export type Purchased = {
-  /** The seller's answer. Its content is a stranger's. */
-  readonly response: Response
-  /** Undefined when the answer cost nothing. */
-  readonly payment: Payment | undefined
-  /** `pending`: the payment did not buy this answer, and is presented again by the next request. */
-  readonly end: End
-}
-
-/** A purchase whose answer is kept until somebody says that it was handed over. */
-export type Bought = Purchased & {
-  /** The answer reached its buyer. One that was cut on the way stays on the disk, for `resume`. */
-  handedOver(options?: { readonly isCut?: boolean }): Promise<void>
-  /** The answer reached nobody. The next try gets it. False if nothing could be kept. */
-  keepForLater(): Promise<boolean>
-}
+import { createRunningPurchases } from './running-purchases.js'
 
 /** The limits hold for whatever is signed, a payment that an earlier request began included. */
 export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
@@ -52,15 +25,6 @@ export type BuyOptions = PayOptions & {
   /** For a caller that hands on no more: only the beginning of a bought answer is held in memory, all of it on the disk. */
   readonly heldBytesMax?: number | undefined
 }
-
-export type PayStep =
-  | { readonly step: 'asking' }
-  /** This was paid before, and its answer was not handed over. Nothing new is signed unless that payment is over. */
-  | { readonly step: 'resuming'; readonly record: PaymentRecord }
-  | { readonly step: 'offered'; readonly quote: Quote; readonly chosen: QuotedOffer }
-  /** Right before a signature: from here on the payment may burn, and the process should not end. */
-  | { readonly step: 'signing' }
-  | { readonly step: 'presenting'; readonly challengeNonce: ChallengeNonce }
 
 export type BuyerPorts = {
   readonly scheme: PayerScheme
@@ -77,7 +41,7 @@ export type Buyer = {
 
 export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
   const { deliveries } = payer
-  const paidWork = createPaidWork()
+  const running = createRunningPurchases()
 
   /** The parts of one purchase, which signs nothing beyond its bounds. */
   function partsWithin(bounds: Bounds, heldBytesMax?: number) {
@@ -94,7 +58,7 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
     if (whole) return whole
     try {
       const presented = await delivery.presentStored(request, record, !scheme.bounds.isOnlyStored)
-      return presented && (await takeIn.coming(presented, true))
+      return 'response' in presented ? await takeIn.coming(presented, true) : presented
     } catch (error) {
       throw answer && error instanceof PayerError ? withHalf(error, answer) : error
     }
@@ -104,10 +68,12 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
   async function buyNew(
     { scheme, delivery, takeIn }: Parts,
     request: Request,
+    key: string,
+    instead: ChallengeNonce | undefined,
     onStep: (step: PayStep) => void,
   ) {
     const paid = unstoppable(request.clone())
-    const first = await delivery.ask(request)
+    const first = await delivery.ask(request, instead)
     if (first.status !== 402) {
       return { response: first, payment: undefined, end: endUnpaid(first.status), ...nothingToKeep }
     }
@@ -118,12 +84,9 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
     const { challengeNonce } = offer
     const header = await headerOf(scheme, { ...deliveries.originOf(challengeNonce), accepted })
     onStep({ step: 'presenting', challengeNonce })
-    const key = await purchaseKey(paid)
-    return paidWork.run(key, request.signal, async () => {
-      const record = await deliveries.presenting(challengeNonce, key, header)
-      if (record === undefined) throw new PayerError('state_unusable', `challenge ${challengeNonce} is gone`)
-      return takeIn.coming(await delivery.presentNew(paid, record, header), false)
-    })
+    const record = await deliveries.presenting(challengeNonce, key, header)
+    if (record === undefined) throw new PayerError('state_unusable', `challenge ${challengeNonce} is gone`)
+    return takeIn.coming(await delivery.presentNew(paid, record, header), false)
   }
 
   return {
@@ -131,66 +94,48 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
       if (request.headers.has(Headers.paymentSignature)) {
         throw new SvcError('payer_misconfigured', 'the request carries a payment already')
       }
-      const parts = partsWithin({ max, asQuoted, onSigning: () => onStep({ step: 'signing' }) }, heldBytesMax)
-      onStep({ step: 'asking' })
       const key = await purchaseKey(request)
-      await paidWork.ended(key)
-      const stored = await deliveries.claim(key)
-      if (stored) {
-        onStep({ step: 'resuming', record: stored })
-        const again = unstoppable(request.clone())
-        const bought = await paidWork.run(key, request.signal, () => presentStored(parts, again, stored))
-        if (bought) return bought
-      }
-      return buyNew(parts, request, onStep)
+      return running.run(callKey(key, request), { request, onStep }, async ({ signal, onStep }) => {
+        const bounds = {
+          max,
+          asQuoted,
+          signal,
+          onAsking: (request: ApprovalRequest) => onStep({ step: 'approving', request }),
+          onSigning: () => onStep({ step: 'signing' }),
+        }
+        const parts = partsWithin(bounds, heldBytesMax)
+        let instead: ChallengeNonce | undefined
+        while (instead === undefined) {
+          const stored = await deliveries.claim(key)
+          if (stored === undefined) break
+          onStep({ step: 'resuming', record: stored })
+          const outcome = await presentStored(parts, unstoppable(request.clone()), stored)
+          if ('response' in outcome) return outcome
+          instead = outcome.instead
+        }
+        return buyNew(parts, request, key, instead, onStep)
+      })
     },
 
     async resume(record) {
       const taken = await deliveries.take(record.challengeNonce)
       if (taken === undefined) throw new PayerError('payment_pending', 'another process is at it')
       const [method = '', url = ''] = (taken.request ?? '').split(' ')
-      return presentStored(partsWithin({ isOnlyStored: true }), new Request(url, { method }), taken)
+      const outcome = await presentStored(
+        partsWithin({ isOnlyStored: true }),
+        new Request(url, { method }),
+        taken,
+      )
+      return 'response' in outcome ? outcome : undefined
     },
   }
 }
+
+/** What makes two calls the same: a caller with other headers may be another user, and gets an answer of its own. */
+const callKey = (key: string, { headers }: Request) => `${key} ${JSON.stringify([...headers])}`
 
 /** A request that carries a payment does not end with its caller: the answer is paid for. Its own bounds end it. */
 const unstoppable = (request: Request) => new Request(request, { signal: null })
-
-/**
- * Does paid work to its end. A caller that leaves gets its control back at once, and what comes is kept for the next
- * try, which waits for it.
- */
-function createPaidWork() {
-  const leftBehind = new Map<string, Promise<unknown>>()
-  return {
-    /** Waits for the work of callers that have left. */
-    async ended(key: string): Promise<void> {
-      await leftBehind.get(key)
-    },
-
-    run<B extends Bought | undefined>(key: string, signal: AbortSignal, work: () => Promise<B>): Promise<B> {
-      return new Promise((resolve, reject) => {
-        const done = work()
-          .then(async (bought) => {
-            if (signal.aborted) await bought?.keepForLater()
-            else resolve(bought)
-          })
-          .catch(reject)
-          .finally(() => {
-            signal.removeEventListener('abort', leave)
-            if (leftBehind.get(key) === done) leftBehind.delete(key)
-          })
-        const leave = () => {
-          leftBehind.set(key, done)
-          reject(signal.reason)
-        }
-        if (signal.aborted) leave()
-        else signal.addEventListener('abort', leave, { once: true })
-      })
-    },
-  }
-}
 
 const nothingToKeep = { handedOver: async () => undefined, keepForLater: async () => false }
 
@@ -234,10 +179,12 @@ function createTakeIn(
       }
       if (response.body === null) return bought(presented, isResumed, undefined, false)
       const { challengeNonce } = record
+      // The chain is asked while the body comes, so that the goods wait for it as little as can be.
+      const looked = burns.burnOf(record, answer.settleResponse?.transaction)
       const { pieces, bytes, broken, isKept } = kept
         ? await kept.keep(challengeNonce, response, heldBytesMax)
         : { ...(await readAnswerTo(response, () => undefined, heldBytesMax)), isKept: false }
-      const burn = await burns.burnOf(record, answer.settleResponse?.transaction)
+      const burn = await looked
       const ending = judgeAnswer(answer, { isComplete: broken === undefined })
       if (ending === 'half') {
         await delivery.ended({ ...presented, burn }, ending)

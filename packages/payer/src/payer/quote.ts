@@ -1,6 +1,7 @@
 /** The price of a URL, and the verdicts of the rules. Nothing is reserved or signed, and no key is needed. */
 import { Headers, Json, Offer } from '@svc-zerc20/protocol'
-import { type PayableOffer, readOffer } from '../offer.js'
+import { offerIn, type PayableOffer } from '../offer.js'
+import { PayerError } from '../payer-error.js'
 import { targetOf } from '../policy/purchase.js'
 import { printable } from '../printable.js'
 import type { PayerScheme } from '../signing/scheme.js'
@@ -52,9 +53,16 @@ export async function quoteOf(
   const required = response.status === 402 && decoded.ok && Json.isObject(decoded.value) ? decoded.value : {}
   const entries = Array.isArray(required.accepts) ? required.accepts.filter(Json.isObject) : []
   const offers: QuotedOffer[] = []
+  const malformed: PayerError[] = []
   for (const raw of required.x402Version === Offer.x402Version ? entries : []) {
-    if (raw.scheme === Offer.scheme) offers.push(await judged(raw))
+    if (raw.scheme !== Offer.scheme) continue
+    const offer = offerIn(raw)
+    if (offer instanceof PayerError) malformed.push(offer)
+    else offers.push(await judged(raw, offer))
   }
+  // An entry that cannot be read refuses no good one beside it.
+  const [fault] = malformed
+  if (fault && offers.length === 0) throw fault
   const { resource } = required
   const words = Json.isObject(resource) ? resource.description : undefined
   return {
@@ -63,13 +71,12 @@ export async function quoteOf(
     status: response.status,
     offers,
     otherSchemes: entries
-      .map(({ scheme: name }) => printable(String(name), wordsMax))
+      .map(({ scheme: name }) => (typeof name === 'string' ? printable(name, wordsMax) : 'unreadable'))
       .filter((name) => name !== Offer.scheme),
     description: typeof words === 'string' && words !== '' ? printable(words, wordsMax) : undefined,
   }
 
-  async function judged(raw: Json.JsonObject): Promise<QuotedOffer> {
-    const offer = readOffer(Offer.x402Version, raw)
+  async function judged(raw: Json.JsonObject, offer: PayableOffer): Promise<QuotedOffer> {
     const accepted = raw as Offer.PaymentRequirements
     const { target, request: key, body } = scheme.deliveries.originOf(offer.challengeNonce) ?? {}
     const asked = targetOf(key)

@@ -1,10 +1,10 @@
 /** Quotes, payments and limits as plain data, the same for programs and for agents. */
-import { type ChallengeNonce, inTime, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, parseAddress, SvcError } from '@svc-zerc20/protocol'
 import { describeHosts } from '../policy/hosts.js'
 import type { Policy } from '../policy/policy.js'
 import type { AuditRecord } from '../state/audit-log.js'
+import type { BurnState } from '../state/burn-verdict.js'
 import { capsOf, leftOf } from '../state/capped-totals.js'
-import type { BurnState } from '../state/reconcile.js'
 import { type SpendState, usedOf } from '../state/spend-state.js'
 import type { AssembledPayer } from './assemble-payer.js'
 import type { Quote } from './quote.js'
@@ -75,23 +75,20 @@ const texts = <Name extends string>(amounts: AmountsOf<Name>) =>
     Object.entries(amounts).map(([name, amount]) => [name, `${amount ?? 'unlimited'}`]),
   ) as Record<Name, string>
 
-/** Amounts in tokens, as `1.5 USDC`. Undefined when the token does not tell, or not soon: nobody waits for a label. */
+/** Amounts in tokens, as `1.5 USDC`. Undefined when the token does not tell. */
 export async function inTokensOf<Name extends string>(
-  { chain: { inTokens }, policy, scheme: { clock } }: AssembledPayer,
+  { chain: { inTokens }, policy }: AssembledPayer,
   pair: string,
   amounts: AmountsOf<Name>,
 ): Promise<Partial<Record<Name, string>> | undefined> {
   const [network, name] = pair.split('/')
   const token = parseAddress(name)
   if (network !== policy.network || token === undefined) return undefined
-  const one = await inTime(inTokens(token, 1n), labelMsMax, clock)
-  if (one === undefined || one === 'late') return undefined
+  if ((await inTokens(token, 1n)) === undefined) return undefined
   const known = Object.entries(amounts).filter((entry): entry is [Name, bigint] => entry[1] !== undefined)
   const labels = known.map(async ([key, amount]) => [key, (await inTokens(token, amount)) ?? ''] as const)
   return Object.fromEntries(await Promise.all(labels)) as Partial<Record<Name, string>>
 }
-
-const labelMsMax = 3_000
 
 /** Hosts with payments or reservations in a network and token. */
 const hostsOf = ({ hosts, reservations }: SpendState, pair: string): string[] => [
@@ -139,14 +136,15 @@ export async function statusResult(
   nonce: ChallengeNonce,
 ): Promise<PaymentStatus> {
   const record = await state.memory.get(nonce)
+  const isOver = record === undefined && (await state.memory.isOver(nonce))
   const reservation = await state.totals.reservation(nonce)
   const events = (await state.audit.read()).records.filter(({ challengeNonce }) => challengeNonce === nonce)
-  if (!record && !reservation && events.length === 0) {
+  if (!record && !isOver && !reservation && events.length === 0) {
     throw new SvcError('unknown_payment', `challenge ${nonce}: this payer knows nothing of it`)
   }
   return {
     challengeNonce: nonce,
-    delivery: record?.delivery,
+    delivery: record?.delivery ?? (isOver ? 'over' : undefined),
     request: record?.request,
     transaction: record?.burn?.hash ?? events.map(({ transaction }) => transaction).find(Boolean),
     reservation: reservation && {

@@ -54,16 +54,28 @@ export async function listQuestions(folder: string, clock: Clock): Promise<reado
     .sort((a, b) => a.until - b.until)
 }
 
-/** Answers exactly the question that was shown. Returns false when nobody waits for the answer any more. */
+/** Longest wait for the process that asked to take its answer. */
+const takenMsMax = 3_000
+
+/**
+ * Answers exactly the question that was shown. Returns false when nobody waits for the answer any more: the process that
+ * asked takes its question away once it has the answer, and one that is gone leaves it.
+ */
 export async function answerQuestion(
   folder: string,
   { challengeNonce, terms, until }: ApprovalRequest,
   isApproved: boolean,
   clock: Clock,
 ): Promise<boolean> {
-  if (until <= clock.now()) return false
-  await put(folder, pathsOf(folder, challengeNonce).answer, { terms, until, isApproved })
-  return true
+  const { question, answer } = pathsOf(folder, challengeNonce)
+  if (until <= clock.now() || (await readJson(question)) === undefined) return false
+  await put(folder, answer, { terms, until, isApproved })
+  for (let waitedMs = 0; waitedMs < takenMsMax; waitedMs += pollMs) {
+    if ((await readJson(question)) === undefined) return true
+    await clock.sleep(pollMs)
+  }
+  await rm(answer, { force: true })
+  return false
 }
 
 const pathsOf = (folder: string, nonce: string) => ({
@@ -90,7 +102,7 @@ const texts = [
   'terms',
   'method',
   'host',
-  'path',
+  'url',
   'body',
   'network',
   'token',

@@ -90,7 +90,7 @@ describe('a page on this machine', () => {
       show: (shown) => {
         url = shown
       },
-    })(approvalRequest({ path: '/<script>alert(1)</script>' }), over.signal)
+    })(approvalRequest({ url: 'https://shop.example/<script>alert(1)</script>' }), over.signal)
     while (url === '') await systemClock.sleep(1)
     return { url, answer, over }
   }
@@ -158,6 +158,15 @@ describe('a question in the state folder', () => {
       if (question) await answerQuestion(folder, question, true, systemClock)
     })
     expect({ isApproved, left }).toEqual({ isApproved: true, left: [] })
+  })
+
+  it('is not answered when the process that asked is gone, and no answer waits for another one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-pay-ask-'))
+    const question = `${approvalRequest().challengeNonce}.question`
+    await writeFile(join(folder, question), JSON.stringify(approvalRequest()))
+    expect(await answerQuestion(folder, approvalRequest(), true, jumpingClock())).toBe(false)
+    expect(await readdir(folder)).toEqual([question])
+    await rm(folder, { recursive: true })
   })
 
   it('is not approved by an answer that an earlier question left behind', async () => {

@@ -4,13 +4,15 @@ import { type ChallengeNonce, type Clock, inTime } from '@svc-zerc20/protocol'
 /** One question: everything a human needs to say yes or no. All its text is printable. */
 export type ApprovalRequest = {
   readonly challengeNonce: ChallengeNonce
-  /** The hash over what will be signed. An answer is for this hash and no other. */
+  /** The hash over what will be signed and the request that it pays for. An answer is for this hash and no other. */
   readonly terms: string
   readonly method: string
   /** Host and port. */
   readonly host: string
-  /** Path and query. */
-  readonly path: string
+  /** The whole URL that is paid. One that is too long is cut, with its hash. */
+  readonly url: string
+  /** Method and URL of the request as it was made, where a redirect led from there. */
+  readonly askedAs?: string
   /** Size, first bytes and hash of the body of the request. */
   readonly body: string
   readonly network: string
@@ -32,14 +34,19 @@ export type ApprovalRequest = {
 /** Asks a human. Anything but `true`, an error included, means no. The signal ends the question. */
 export type Approver = (request: ApprovalRequest, signal: AbortSignal) => Promise<boolean>
 
-/** Asks once, and takes silence for a no. */
+/** Asks once, and takes silence for a no. The question is withdrawn when nobody wants its answer any more. */
 export async function askHuman(
   approver: Approver,
   request: ApprovalRequest,
   timeoutMs: number,
   clock: Clock,
-): Promise<'approved' | 'denied' | 'silent' | 'failed'> {
+  left?: AbortSignal,
+): Promise<'approved' | 'denied' | 'silent' | 'failed' | 'withdrawn'> {
+  if (left?.aborted) return 'withdrawn'
   const over = new AbortController()
+  const withdrawn = new Promise<'withdrawn'>((resolve) =>
+    left?.addEventListener('abort', () => resolve('withdrawn'), { once: true, signal: over.signal }),
+  )
   const answer = Promise.resolve()
     .then(() => approver(request, over.signal))
     .then(
@@ -47,7 +54,8 @@ export async function askHuman(
       () => 'failed' as const,
     )
   try {
-    const said = await inTime(answer, timeoutMs, clock)
+    const said = await inTime(Promise.race([answer, withdrawn]), timeoutMs, clock)
+    if (said === 'withdrawn' || left?.aborted) return 'withdrawn'
     // A machine that slept may hear the answer before its own timer.
     return said === 'late' || clock.now() >= request.until ? 'silent' : said
   } finally {
@@ -66,10 +74,25 @@ export const firstOf =
 
 /** Name and value of everything a human should look at, in order. */
 export function linesOf(request: ApprovalRequest): readonly (readonly [string, string])[] {
-  const { method, host, path, body, amount, tokens, fee, remaining, network, token, payer, why, terms } =
-    request
+  const {
+    method,
+    host,
+    url,
+    askedAs,
+    body,
+    amount,
+    tokens,
+    fee,
+    remaining,
+    network,
+    token,
+    payer,
+    why,
+    terms,
+  } = request
   return [
-    ['buys', `${method} ${path}`],
+    ['buys', `${method} ${url}`],
+    ...(askedAs === undefined ? [] : [['asked for as', askedAs] as const]),
     ['at host', host],
     ['with body', body],
     ['amount', tokens === undefined ? `${amount} base units` : `${tokens} (${amount} base units)`],
@@ -78,7 +101,7 @@ export function linesOf(request: ApprovalRequest): readonly (readonly [string, s
     ['token', `${token} on ${network}`],
     ['paid by', payer],
     ['asked because', why],
-    ['signs', terms],
+    ['approves', terms],
   ]
 }
 

@@ -3,7 +3,7 @@
  * `chain_unavailable`, right before it would be signed.
  */
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
@@ -13,14 +13,22 @@ import { countSignatures } from '../../test/counting-account.js'
 import { type Behaviour, startHostileSeller } from '../../test/hostile-seller.js'
 import type { TestNetwork } from '../../test/network.js'
 import { address, bytes32 } from '../../test/offers.js'
-import { type Approver, type CreatePayerOptions, createPayer, type PayOptions } from '../index.js'
+import {
+  type ApprovalRequest,
+  type Approver,
+  type CreatePayerOptions,
+  createPayer,
+  type Payer,
+  type PayerLimits,
+  type PayOptions,
+} from '../index.js'
 import { defaultLimits } from '../limits.js'
-import { partsFromEnvironment } from '../payer/payer-from-environment.js'
 import { openState } from '../state/open-state.js'
 
 const network = { network: 'eip155:31337', token: address(1), helper: address(3) } as unknown as TestNetwork
 const deadRpc = 'http://127.0.0.1:9'
 const key = generatePrivateKey()
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 let seller: Awaited<ReturnType<typeof startHostileSeller>>
 let behave: Behaviour
@@ -400,7 +408,7 @@ describe('what a human is asked', () => {
     await attempt(optionsOf({ approveAbove: '10', approve }))
     expect(asked[0]).toMatchObject({
       host: `127.0.0.1:${port()}`,
-      path: '/thing',
+      url: seller.url,
       body: 'none',
       method: 'GET',
       amount: '1000',
@@ -416,17 +424,121 @@ describe('what a human is asked', () => {
 
   it('says port, query, and how the body of the request begins, with its hash', async () => {
     behave = asks()
-    const asked: { host: string; path: string; body: string }[] = []
+    const asked: ApprovalRequest[] = []
     const approve: Approver = async (request) => asked.push(request) < 0
     const body = `${'a'.repeat(80)}`
-    const url = `${seller.url}?to=elsewhere&${'q'.repeat(400)}`
+    const short = `${seller.url}?to=elsewhere&${'q'.repeat(1_900)}`
+    const long = `${short}${'q'.repeat(1_900)}`
     const payer = createPayer(optionsOf({ approveAbove: '10', approve }))
-    await expect(payer.pay(url, { method: 'POST', body })).rejects.toMatchObject({ code: 'not_approved' })
-    const [{ host, path, body: shown } = { host: '', path: '', body: '' }] = asked
-    expect(host).toBe(`127.0.0.1:${port()}`)
-    expect(path).toMatch(/^\/thing\?to=elsewhere&q+ and \d+ more characters$/)
-    const hash = createHash('sha256').update(body).digest('hex')
-    expect(shown).toBe(`80 bytes, "${'a'.repeat(64)}"…, sha256 ${hash}`)
+    for (const url of [short, long]) {
+      await expect(payer.pay(url, { method: 'POST', body })).rejects.toMatchObject({ code: 'not_approved' })
+    }
+    expect(asked[0]).toMatchObject({ host: `127.0.0.1:${port()}`, method: 'POST', url: short })
+    const rest = long.length - 2_048
+    expect(asked[1]?.url).toBe(`${long.slice(0, 2_048)} and ${rest} more characters, sha256 ${sha256(long)}`)
+    expect(asked[0]?.body).toBe(`80 bytes, "${'a'.repeat(64)}"…, sha256 ${sha256(body)}`)
+  })
+
+  it('says what was asked for, where a redirect led from there', async () => {
+    behave = (exchange) =>
+      exchange.request.url === '/old' ? leadsTo(() => '/new')(exchange) : asks()(exchange)
+    const asked: ApprovalRequest[] = []
+    const approve: Approver = async (request) => asked.push(request) < 0
+    const { origin } = new URL(seller.url)
+    const payment = createPayer(optionsOf({ approveAbove: '10', approve })).pay(`${origin}/old#top`)
+    await expect(payment).rejects.toMatchObject({ code: 'not_approved' })
+    expect(asked[0]).toMatchObject({ method: 'GET', url: `${origin}/new`, askedAs: `GET ${origin}/old` })
+  })
+})
+
+describe('a yes', () => {
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs }
+  let aheadMs = 0
+  let asked: ApprovalRequest[]
+  beforeEach(() => {
+    aheadMs = 0
+    asked = []
+    const { origin } = new URL(seller.url)
+    const challenge = { expiresAt: Math.floor(Date.now() / 1_000) + 300, challengeNonce: bytes32(7) }
+    const extra = { ...challenge, deadline: challenge.expiresAt }
+    const again = asks({ payTo: address(2), extra })
+    behave = (exchange) => (exchange.request.url === '/other' ? asks()(exchange) : again(exchange))
+    innocent = `${origin}/innocent`
+    other = `${origin}/other`
+  })
+  let innocent: string
+  let other: string
+  const payerWith = (limits: Partial<PayerLimits> = {}) => {
+    const approve: Approver = async (request) => asked.push(request) > 0
+    return createPayer(optionsOf({ approveAbove: '10', approve, clock, limits }))
+  }
+  const pay = (payer: Payer, url: string, init?: RequestInit) =>
+    payer.pay(url, init).catch((error: { code: string }) => error.code)
+
+  it.each<[string, (origin: string) => [string, RequestInit?]]>([
+    ['path', (origin) => [`${origin}/wire`]],
+    ['host', () => [innocent.replace('127.0.0.1', 'localhost')]],
+    ['method', () => [innocent, { method: 'DELETE' }]],
+    ['body', () => [innocent, { method: 'POST', body: 'wire it all' }]],
+  ])('to one request is none to another %s with the same offer', async (_, another) => {
+    const hosts = { allowedHosts: ['127.0.0.1', 'localhost'] }
+    const approve: Approver = async (request) => asked.push(request) > 0
+    // A payer that remembers one offer has forgotten where the first came from.
+    for (const offersSeenMax of [1_000, 1]) {
+      asked = []
+      const limits = { offersSeenMax }
+      const payer = createPayer(optionsOf({ ...hosts, approveAbove: '10', approve, limits }))
+      const [url, init] = another(new URL(innocent).origin)
+      expect(await pay(payer, innocent)).toBe('chain_unavailable')
+      expect(asked.map((each) => each.url)).toEqual([innocent])
+      await pay(payer, other)
+      const code = await pay(payer, url, init)
+      const told = offersSeenMax === 1 ? ['chain_unavailable', 3] : ['offer_changed', 2]
+      expect([code, asked.length]).toEqual(told)
+    }
+  })
+
+  it('counts for its time and no longer', async () => {
+    const payer = payerWith({ approvalMsMax: 10_000 })
+    for (const [ahead, times] of [
+      [0, 1],
+      [9_000, 1],
+      [20_000, 2],
+      [-3_600_000, 3],
+    ] as const) {
+      aheadMs = ahead
+      expect(await pay(payer, innocent)).toBe('chain_unavailable')
+      expect(asked).toHaveLength(times)
+    }
+  })
+
+  it('that is too old by the time of the signature signs nothing', async () => {
+    const { scheme, quote } = payerWith({ approvalMsMax: 10_000 })
+    const [offered] = (await quote(innocent)).offers
+    if (!offered) throw new Error('nothing was offered')
+    const target = { method: 'GET', url: innocent }
+    const facts = { asked: target, target, body: 'none' as const, way: 'permit' as const, bounds: {} }
+    const permission = await scheme.guard.permit({ ...offered, ...facts })
+    aheadMs = 9_000
+    await scheme.guard.signing(permission, {})
+    aheadMs = 11_000
+    await expect(scheme.guard.signing(permission, {})).rejects.toMatchObject({ code: 'not_approved' })
+  })
+})
+
+it('a payment that was signed before is not told to be refused before anything was signed', async () => {
+  behave = asks()
+  const { offers } = await createPayer(optionsOf()).quote(seller.url)
+  const [{ accepted, offer } = expect.fail('nothing was offered')] = offers
+  const { memory } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
+  const { challengeNonce } = offer
+  const target = { method: 'GET', url: seller.url }
+  const request = `GET ${seller.url}`
+  const outrun = { delivery: 'undelivered', resends: 0, outrunNonce: '1', resigns: 1 } as const
+  await memory.update(challengeNonce, () => ({ challengeNonce, accepted, request, target, ...outrun }))
+  expect(await attempt(optionsOf({ maxAmountPerPayment: '999' }))).toMatchObject({
+    code: 'payment_pending',
+    rule: { rule: 'per-payment' },
   })
 })
 
@@ -435,79 +547,6 @@ it('a request that carries a payment already is refused before it leaves', async
   const payment = createPayer(optionsOf()).pay(seller.url, { headers })
   await expect(payment).rejects.toMatchObject({ code: 'payer_misconfigured' })
   expect(seller.requests).toHaveLength(0)
-})
-
-describe('the policy file', () => {
-  const environment = {
-    SVC_PAYER_PK: key,
-    SVC_ALLOWED_TOKEN: address(1),
-    SVC_MAX_TOTAL: '5000',
-    SVC_MAX_PER_PAYMENT: '1000',
-  }
-  const policyOf = async (toml: string, more: Record<string, string> = {}) => {
-    const file = join(state, 'policy.toml')
-    await writeFile(file, toml)
-    const { parts } = partsFromEnvironment({
-      ...environment,
-      SVC_STATE_DIR: state,
-      SVC_POLICY_FILE: file,
-      ...more,
-    })
-    return parts.policy
-  }
-
-  it.each([
-    ['a higher cap', 'max_total = "9000"', { maxTotal: 5_000n }],
-    ['a lower cap', 'max_total = 4000', { maxTotal: 4_000n }],
-    ['a cap where there was none', 'max_per_day = "10"', { maxPerDay: 10n }],
-    ['other hosts', 'allowed_hosts = ["evil.example"]', { allowedHosts: [] }],
-    [
-      'one host of several',
-      'allowed_hosts = ["localhost"]',
-      { allowedHosts: [{ hostname: 'localhost', port: undefined }] },
-    ],
-    ['other tokens', `allowed_token = ["${address(8)}"]`, { allowedTokens: [] }],
-    ['approval', 'approve_above = 5', { approveAbove: 5n }],
-    [
-      'limits of our account',
-      `[accounts."${privateKeyToAccount(key).address}"]\nmax_total = 7`,
-      { maxTotal: 7n },
-    ],
-    ['limits of another account', `[accounts."${address(7)}"]\nmax_total = 7`, { maxTotal: 5_000n }],
-    ['limits of another project', '[projects.other]\nmax_total = 7', { maxTotal: 5_000n }],
-  ])('can only be tighter: %s', async (_, toml, expected) =>
-    expect(await policyOf(toml)).toMatchObject(expected),
-  )
-
-  it('adds the limits of the project that is named', async () => {
-    const toml = 'max_total = 900\n[projects.research]\nmax_total = 800\nmax_per_payment = 9000'
-    expect(await policyOf(toml, { SVC_PROJECT: 'research' })).toMatchObject({
-      maxTotal: 800n,
-      maxAmountPerPayment: 1_000n,
-    })
-  })
-
-  it.each([
-    ['a misspelled limit', 'max_totl = "1"', 'did you mean max_total?'],
-    ['a cap that is no integer', 'max_total = 1.5', 'plain integer'],
-    ['a cap that is negative', 'max_total = -1', 'plain integer'],
-    ['hosts in one text', 'allowed_hosts = "a"', 'a list of texts'],
-    ['an account that is no address', '[accounts.me]\nmax_total = 1', 'no address'],
-    ['a fault in somebody else’s table', '[projects.other]\nmax_totl = 1', 'projects.other.max_totl'],
-    ['no TOML', 'max_total', 'policy.toml'],
-  ])('is refused with %s', async (_, toml, words) => {
-    await expect(policyOf(toml)).rejects.toMatchObject({ code: 'payer_misconfigured' })
-    await expect(policyOf(toml)).rejects.toThrow(words)
-  })
-
-  it('is refused when it is not there, or lacks the project', async () => {
-    const missing = { ...environment, SVC_STATE_DIR: state, SVC_POLICY_FILE: join(state, 'none.toml') }
-    expect(() => partsFromEnvironment(missing)).toThrow(/SVC_POLICY_FILE.*none.toml/)
-    expect(() => partsFromEnvironment({ ...environment, SVC_STATE_DIR: state, SVC_PROJECT: 'x' })).toThrow(
-      'SVC_PROJECT',
-    )
-    await expect(policyOf('max_total = 1', { SVC_PROJECT: 'x' })).rejects.toThrow('SVC_PROJECT names it')
-  })
 })
 
 it('keeps its folder for its owner alone', async () => {

@@ -5,20 +5,14 @@
  * payments in `state/capped-totals.ts`.
  */
 import { randomUUID } from 'node:crypto'
-import {
-  type Address,
-  type ChallengeNonce,
-  createBoundedMap,
-  type TxHash,
-  unixSeconds,
-} from '@svc-zerc20/protocol'
+import { type Address, type ChallengeNonce, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { isServed, type Outcome } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
 import { capsOf, judgeCaps, type Reserved } from '../state/capped-totals.js'
 import { pairOf, type Reservation } from '../state/spend-state.js'
 import { refusalOf, type Verdict } from '../verdict.js'
-import { type AskPorts, createAsk, factsOf } from './ask.js'
+import { type AskPorts, createAsk, factsOf, type Yes } from './ask.js'
 import { hostOf } from './hosts.js'
 import { judgeApproval, judgeBounds, judgeHost, judgeOffer, judgePermit } from './offer-rules.js'
 import { grant, type Permission } from './permission.js'
@@ -37,7 +31,7 @@ export type Guard = {
   permit(purchase: Purchase): Promise<Permission>
   /**
    * Called right before each signature. Judges the purchase once more, as of now, and logs the hashes of
-   * everything that is about to be signed. Throws the refusal.
+   * everything that is about to be signed. Throws the refusal, or the reason of a caller that has left.
    */
   signing(permission: Permission, hashes: Readonly<Record<string, string>>): Promise<void>
   /** Ends reservations whose burns the chain can rule out by now. */
@@ -147,9 +141,7 @@ function createJudges(ports: GuardPorts): Pick<Guard, 'checkUrl' | 'judge'> {
 function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 'signing'> {
   const { policy, totals, audit } = ports
   const caps = capsOf(policy)
-  const ask = createAsk(ports)
-  /** The terms that a human approved in this process. The same money is not asked about twice. */
-  const approved = createBoundedMap<ChallengeNonce, string>(approvalsMax)
+  const human = createAsk(ports)
   /** What was judged for each permission. A permission that is not in here was not granted here. */
   const granted = new WeakMap<Permission, Granted>()
 
@@ -192,6 +184,7 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
 
   return {
     async permit(purchase) {
+      purchase.bounds.signal?.throwIfAborted()
       const { challengeNonce } = purchase.offer
       const reservation = await reservationOf(ports, purchase, owner)
       const { terms } = reservation
@@ -200,14 +193,11 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
       await assertAlone(purchase, reservation)
       await assertFits(purchase, reservation, () => totals.reserve(challengeNonce, reservation, caps))
       const why = (await approvalVerdicts(ports, purchase)).filter(({ passes }) => passes === 'ask')
-      if (why.length > 0 && approved.get(challengeNonce) !== terms) {
-        await ask(purchase, why, reservation)
-        approved.set(challengeNonce, terms)
-        await assertAlone(purchase, reservation) // a human may have taken longer than the offer lives
-      }
+      const yes = why.length > 0 ? await human.approve(purchase, why, reservation) : undefined
+      if (yes) await assertAlone(purchase, reservation) // a human may have taken longer than the offer lives
       await audit.append({ event: 'allowed', ...factsOf(challengeNonce, reservation), terms })
       const permission = grant(challengeNonce, terms)
-      granted.set(permission, { purchase, reservation, isApproved: why.length > 0 })
+      granted.set(permission, { purchase, reservation, yes })
       return permission
     },
 
@@ -215,13 +205,17 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
       const { challengeNonce } = permission
       const leave = granted.get(permission)
       if (leave === undefined) throw takenByAnother(challengeNonce)
-      const { purchase, reservation, isApproved } = leave
+      const { purchase, reservation, yes } = leave
       await assertAlone(purchase, reservation)
+      const tooOld = yes && human.judgeAge(yes)
+      if (tooOld) await refuse(purchase, reservation, tooOld)
       await assertFits(purchase, reservation, () =>
-        totals.sign(challengeNonce, reservation, caps, isApproved),
+        totals.sign(challengeNonce, reservation, caps, yes !== undefined),
       )
-      await audit.append({ event: 'signing', challengeNonce, ...hashes })
+      // From here on nobody who leaves takes the signature back.
+      purchase.bounds.signal?.throwIfAborted()
       purchase.bounds.onSigning?.()
+      await audit.append({ event: 'signing', challengeNonce, ...hashes })
     },
   }
 }
@@ -229,11 +223,9 @@ function createPermit(ports: GuardPorts, owner: string): Pick<Guard, 'permit' | 
 type Granted = {
   readonly purchase: Purchase
   readonly reservation: Reservation
-  readonly isApproved: boolean
+  /** The yes of a human, where one was asked. */
+  readonly yes: Yes | undefined
 }
-
-/** Approvals that are remembered for a second signature. The oldest is forgotten first, and asked for again. */
-const approvalsMax = 1_000
 
 /** The verdicts on one purchase alone, whatever was spent before. */
 function judgeAlone(

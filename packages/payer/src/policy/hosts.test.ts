@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allowsUrl, type HostRule, hostOf, narrowHosts, parseHostRules } from './hosts.js'
+import { allowsUrl, type HostRule, hostOf, oneAddress, parseHostRules } from './hosts.js'
 
 const rule = (...entries: string[]): HostRule => {
   const reading = parseHostRules(entries)
@@ -66,21 +66,27 @@ describe('R-094 a host rule', () => {
   })
 })
 
-describe('two host rules together', () => {
+describe('a list of hosts', () => {
   it.each([
-    [['*'], ['a'], 'a'],
-    [['a'], ['*'], 'a'],
-    [['a', 'b'], ['b', 'c'], 'b'],
-    [['a'], ['a:80'], 'a:80'],
-    [['a:80'], ['a'], 'a:80'],
-    [['a:80'], ['a:81'], ''],
-    [['a'], ['b'], ''],
-  ])('%j and %j allow what both allow', (outer, inner, both) => {
-    const narrowed = narrowHosts(rule(...outer), rule(...inner))
-    const shown =
-      narrowed === 'any'
-        ? '*'
-        : narrowed.map(({ hostname, port }) => (port ? `${hostname}:${port}` : hostname))
-    expect([...shown].join(',')).toBe(both)
-  })
+    [['a', ''], [{ hostname: 'a', port: undefined }]],
+    [['a', '*'], 'any'],
+    [['*', ''], 'any'],
+  ])('%j is read as it is meant', (entries, meant) => expect(rule(...entries)).toEqual(meant))
+
+  it.each([[['']], [['a', '', 'b']], [['', '']]])('%j has an entry that is empty', (entries) =>
+    expect(parseHostRules(entries)).toEqual({ fault: 'an entry is empty' }),
+  )
 })
+
+it.each([
+  ['::ffff:127.0.0.1', '127.0.0.1'],
+  ['::ffff:7f00:1', '127.0.0.1'],
+  ['::ffff:0:0', '127.0.0.1'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['127.9.9.9', '127.0.0.1'],
+  ['::', '127.0.0.1'],
+  ['::1', '127.0.0.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8::1', '2001:db8::1'],
+])('%s counts as %s', (written, one) => expect(oneAddress(written)).toBe(one))

@@ -18,24 +18,23 @@ export type HostRule = 'any' | readonly Host[]
 
 const hostsMax = 1_000
 
-/** Reads a list of hosts; `*` alone allows all. */
+/** Reads a list of hosts; with `*` among them it allows all. A comma at the end adds nothing. */
 export function parseHostRules(entries: readonly string[]): Reading<HostRule> {
-  const names = entries.map((entry) => entry.trim())
-  if (names.length === 1 && names[0] === '*') return { value: 'any' }
+  const all = entries.map((entry) => entry.trim())
+  const names = all.length > 1 && all.at(-1) === '' ? all.slice(0, -1) : all
   if (names.length > hostsMax) return { fault: `there are more than ${hostsMax} hosts` }
   const hosts: Host[] = []
   for (const name of names) {
     const host = parseHost(name)
-    if (host === undefined) return { fault: faultOf(name) }
-    hosts.push(host)
+    if (host === undefined && name !== '*') return { fault: faultOf(name) }
+    if (host) hosts.push(host)
   }
-  return { value: hosts }
+  return { value: names.includes('*') ? 'any' : hosts }
 }
 
 function faultOf(name: string): string {
   if (name === '') return 'an entry is empty'
   const shown = JSON.stringify(name.slice(0, 80).replace(/[^\x20-\x7e]/g, '?'))
-  if (name === '*') return '* stands beside other entries, which it would make meaningless'
   if (name.includes('*')) return `${shown} is a pattern, and hosts are named exactly`
   return `${shown} is no hostname`
 }
@@ -81,17 +80,6 @@ export function allowsUrl(rule: HostRule, url: string): boolean {
   )
 }
 
-/** Hosts that both rules allow. */
-export function narrowHosts(outer: HostRule, inner: HostRule): HostRule {
-  if (outer === 'any') return inner
-  if (inner === 'any') return outer
-  return inner.flatMap((host) => {
-    const same = outer.filter(({ hostname }) => hostname === host.hostname)
-    if (same.some(({ port }) => port === undefined || port === host.port)) return [host]
-    return host.port === undefined ? same : []
-  })
-}
-
 export const describeHosts = (rule: HostRule): string =>
   rule === 'any'
     ? '*'
@@ -100,17 +88,27 @@ export const describeHosts = (rule: HostRule): string =>
 /** Longest wait for the name service. A request to the host has just been answered, so that the name is known. */
 const lookupMsMax = 2_000
 const addressesMax = 16
-/** An IPv4 address that is written as an IPv6 address. */
-const mapped = /^::ffff:(?=\d+\.)/
+/** Addresses that all lead to this machine, under which one server would otherwise be several hosts. */
+const isThisMachine = (address: string) => /^(?:127\.|0\.0\.0\.0$|::1?$)/.test(address)
+
+/** One spelling for each server: IPv4 addresses in IPv6 are those of IPv4, and this machine has one address. */
+export function oneAddress(address: string): string {
+  const { hostname = address } = parseUrl(`http://[${address}]`) ?? {}
+  const [, high = '', low = ''] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(hostname) ?? []
+  const bytes = [high, low].flatMap((half) => {
+    const value = Number.parseInt(half, 16)
+    return [value >> 8, value & 0xff]
+  })
+  const plain = high === '' ? address : bytes.join('.')
+  return isThisMachine(plain) ? '127.0.0.1' : plain
+}
 
 /** The addresses behind a hostname as a URL writes it. None when the name service does not tell. */
 export async function addressesOf(hostname: string, clock: Pick<Clock, 'sleep'>): Promise<readonly string[]> {
   const answers = lookup(hostname.replace(/^\[(.*)\]$/, '$1'), { all: true }).catch(() => [])
   const addresses = await inTime(answers, lookupMsMax, clock)
   if (addresses === 'late') return []
-  return [...new Set(addresses.map(({ address }) => address.replace(mapped, '')))]
-    .sort()
-    .slice(0, addressesMax)
+  return [...new Set(addresses.map(({ address }) => oneAddress(address)))].sort().slice(0, addressesMax)
 }
 
 /** The result of reading a text: its value, or a description of its fault. */

@@ -3,7 +3,7 @@
  * and in `state/capped-totals.ts`, of several.
  */
 import type { Address, BaseUnits, Network } from '@svc-zerc20/protocol'
-import { type HostRule, narrowHosts } from './hosts.js'
+import type { HostRule } from './hosts.js'
 
 export type Policy = {
   readonly network: Network.Network
@@ -24,34 +24,4 @@ export type Policy = {
   readonly approvalTimeoutMs: number
   /** A human is asked when a route asks this many percent more than before. Undefined: nobody is asked. */
   readonly priceRisePercent: number | undefined
-}
-
-/** Limits that are laid over a policy. */
-export type Tightening = Partial<Omit<Policy, 'network' | 'approvalTimeoutMs'>>
-
-/** The policy with the tighter one of every two limits. A tightening never loosens a limit. */
-export function tighten(policy: Policy, by: Tightening): Policy {
-  return {
-    ...policy,
-    allowedHosts: narrowHosts(policy.allowedHosts, by.allowedHosts ?? 'any'),
-    allowedTokens: both(policy.allowedTokens, by.allowedTokens),
-    allowedHelpers: both(policy.allowedHelpers, by.allowedHelpers),
-    maxAmountPerPayment: lower(policy.maxAmountPerPayment, by.maxAmountPerPayment),
-    maxTotal: lower(policy.maxTotal, by.maxTotal),
-    maxPerHost: lower(policy.maxPerHost, by.maxPerHost),
-    maxPerDay: lower(policy.maxPerDay, by.maxPerDay),
-    maxGasWei: lower(policy.maxGasWei, by.maxGasWei) ?? policy.maxGasWei,
-    approveAbove: lower(policy.approveAbove, by.approveAbove),
-    priceRisePercent: lower(policy.priceRisePercent, by.priceRisePercent),
-  }
-}
-
-function lower<T extends bigint | number>(a: T | undefined, b: T | undefined): T | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return a < b ? a : b
-}
-
-function both(a: readonly Address[] | undefined, b: readonly Address[] | undefined) {
-  if (a === undefined || b === undefined) return a ?? b
-  return b.filter((address) => a.includes(address))
 }

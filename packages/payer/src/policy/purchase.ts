@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { type Address, type BaseUnits, type Network, type Offer, parseUrl } from '@svc-zerc20/protocol'
 import type { PayableOffer } from '../offer.js'
 import { printable } from '../printable.js'
-import { type Target, toolCallMethod } from '../state/payments.js'
+import { type Target, toolCallMethod, unknownHost } from '../state/payments.js'
 import { hourOf, pairOf, type Reservation } from '../state/spend-state.js'
+import type { ApprovalRequest } from './approval.js'
 import { hostOf } from './hosts.js'
 import { termsHash, type Way } from './permission.js'
 
@@ -34,6 +35,10 @@ export type Bounds = {
   readonly asQuoted?: AsQuoted | undefined
   /** Payments that were signed before are presented, and nothing is signed. */
   readonly isOnlyStored?: boolean
+  /** Ends the purchase before a signature is made, and withdraws the question to a human. */
+  readonly signal?: AbortSignal | undefined
+  /** Called when a human is asked. */
+  readonly onAsking?: ((request: ApprovalRequest) => void) | undefined
   /** Called right before a signature is made. From then on a process that ends may leave a burn behind. */
   readonly onSigning?: (() => void) | undefined
 }
@@ -61,7 +66,7 @@ export function reservationFor(
     owner,
     terms: termsHash(payer, way, offer),
     pair: pairOf(network, token),
-    host: (target && hostOf(target.url)?.hostname) ?? 'unknown',
+    host: (target && hostOf(target.url)?.hostname) ?? unknownHost,
     addresses,
     route: routeOf(purchase),
     amount: `${amount}`,
@@ -99,12 +104,29 @@ export function placeOf({ url }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** Path and query of a target, as a human reads them. What does not fit is said to be missing. */
-export function shownPathOf(target: Target): string {
-  const { pathname, search, hash } = new URL(target.url)
-  const whole = `${pathname}${search}${target.method === toolCallMethod ? hash : ''}`
-  const rest = whole.length - routeCharsMax
-  return `${printable(whole, routeCharsMax)}${rest > 0 ? ` and ${rest} more characters` : ''}`
+/** Longest URL that a human is shown whole: every URL that a tool takes is. */
+const shownCharsMax = 2_048
+
+/** The URL of a target, as a human reads it: what is not shown is held by its hash. */
+export function shownUrlOf({ method, url }: Target): string {
+  const { href, hash } = new URL(url)
+  const whole = method === toolCallMethod ? href : href.slice(0, href.length - hash.length)
+  const rest = whole.length - shownCharsMax
+  const more = rest > 0 ? ` and ${rest} more characters, sha256 ${sha256Of(whole)}` : ''
+  return `${printable(whole, shownCharsMax)}${more}`
+}
+
+/**
+ * One hash over everything that a human's yes covers: what will be signed, the request as it was made, and the request that is
+ * paid for. Where a client tells no request, the yes is for the signature alone.
+ */
+export function approvalHash(
+  terms: string,
+  { asked, target, body }: Pick<Purchase, 'asked' | 'target' | 'body'>,
+): string {
+  const bytes = typeof body === 'object' ? body.sha256 : body
+  const bought = [asked?.method, asked?.url, target?.method, target?.url, bytes]
+  return `0x${sha256Of(['svc-zerc20 approval 1', terms, ...bought.map((fact) => fact ?? 'unknown')].join('\n'))}`
 }
 
 /** A body in one line: what cannot be shown is held by its hash. */
@@ -126,5 +148,7 @@ export async function bodyOf(request: Request): Promise<BodyFacts | 'none'> {
   if (request.body === null) return 'none'
   const body = Buffer.from(await request.clone().arrayBuffer())
   const start = printable(body.subarray(0, startBytes).toString('latin1'), startBytes)
-  return { bytes: body.length, start, sha256: createHash('sha256').update(body).digest('hex') }
+  return { bytes: body.length, start, sha256: sha256Of(body) }
 }
+
+const sha256Of = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')

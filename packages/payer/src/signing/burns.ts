@@ -2,34 +2,32 @@
  * Reads from the chain whether a burn exists. A seller's word proves neither that it does nor that it does not, and nothing
  * that a seller says of a burn is passed on unseen.
  */
-import { permitBurnerAbi } from '@svc-zerc20/contracts'
-import { type ChallengeNonce, type Clock, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
-import { type Address, type Log, type PublicClient, parseAbi, parseEventLogs, parseTransaction } from 'viem'
+import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { type ChallengeNonce, type Clock, inTime, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type Log,
+  type PublicClient,
+  parseAbi,
+  parseEventLogs,
+  parseTransaction,
+  recoverTransactionAddress,
+  type TransactionSerialized,
+} from 'viem'
 import type { PayerLimits } from '../limits.js'
-import type { PaymentRecord } from '../state/payments.js'
-import type { BurnState, PromisedBurn, ReadBurnState, SignedTransfer } from '../state/reconcile.js'
-
-/**
- * Seconds that the chain's clock must be past a deadline before the deadline counts. A short reorg could set
- * the clock back.
- */
-const settledSeconds = 60n
+import { type BurnVerdict, judgeBurn, type PermitFacts, type TransferFacts } from '../state/burn-verdict.js'
+import { isSigned, type PaymentRecord } from '../state/payments.js'
+import type { PromisedBurn, ReadBurnState, SignedTransfer } from '../state/reconcile.js'
 
 const transferAbi = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)'])
 
 export type Burns = {
-  /** Whether a promised burn exists, or can no longer come. */
+  /** What became of a promised burn. */
   readonly burnState: ReadBurnState
-  /** Whether a signed transfer of an account exists, or can no longer come. */
-  transferState(transfer: SignedTransfer, payer: string): Promise<BurnState>
-  /**
-   * Whether no block up to this second has a signed transfer. False while the node does not answer, or may lag behind.
-   */
-  isMissed(transfer: SignedTransfer, expiresAt: number): Promise<boolean>
+  /** What became of the burn of a payment, and what it needs while it may still come. */
+  verdictOf(record: PaymentRecord): Promise<BurnVerdict>
   /** The hash of a payment's burn: our own transfer, or the one that a seller names and the chain has. */
   burnOf(record: PaymentRecord, named: string | undefined): Promise<TxHash | undefined>
-  /** Whether the chain has the burn of a payment. */
-  isBurned(record: PaymentRecord): Promise<boolean>
 }
 
 export function createBurns(
@@ -37,11 +35,14 @@ export function createBurns(
   {
     checkChain,
     payer,
+    isReplaced,
     clock,
     limits,
   }: {
     readonly checkChain: () => Promise<void>
     readonly payer: string
+    /** Whether another transfer with the txNonce of a payment's own counts as spent. */
+    readonly isReplaced: (challengeNonce: ChallengeNonce) => Promise<boolean>
     readonly clock: Clock
     readonly limits: Pick<PayerLimits, 'settledBlocks' | 'burnSearchMsMax' | 'receiptPollMs'>
   },
@@ -56,86 +57,118 @@ export function createBurns(
     }
   }
 
-  const transferState: Burns['transferState'] = async (transfer, from) =>
-    (await asked(() => readTransfer(client, transfer, from, limits.settledBlocks))) ?? 'unknown'
-
-  const burnState: ReadBurnState = async (challengeNonce, promised, transfer) => {
-    if (promised.way === 'permit')
-      return (await asked(() => readPermit(client, challengeNonce, promised))) ?? 'unknown'
-    // A transfer is stored before it is sent. No stored transfer means that none was sent.
-    return transfer ? transferState(transfer, promised.payer) : 'absent'
+  /** Looks for a burn that a seller names, again and again while the chain does not have it. */
+  async function search(hash: TxHash, accepted: PaymentRecord['accepted']): Promise<boolean | undefined> {
+    const untilMs = clock.now() + limits.burnSearchMsMax
+    for (;;) {
+      const isBurn = await asked(() => readNamed(client, hash, accepted))
+      if (isBurn !== undefined || clock.now() >= untilMs) return isBurn
+      await clock.sleep(limits.receiptPollMs)
+    }
   }
 
   return {
-    burnState,
-    transferState,
+    async burnState(challengeNonce, promised, transfer) {
+      // A transfer is stored before it is sent. No stored transfer means that none was sent.
+      if (promised.way === 'self-transfer' && !transfer) return 'absent'
+      const facts = await asked(async () =>
+        transfer && promised.way === 'self-transfer'
+          ? readTransfer(client, transfer, promised, limits.settledBlocks)
+          : readPermit(client, challengeNonce, promised),
+      )
+      return judgeBurn(facts).state
+    },
 
-    isMissed: async ({ hash }, expiresAt) =>
-      (await asked(() => readMissed(client, hash, expiresAt))) ?? false,
+    async verdictOf(record) {
+      if (!isSigned(record)) return { state: 'absent' }
+      const { challengeNonce, burn, payload, accepted } = record
+      const { asset: token, payTo, amount, extra } = accepted
+      const { helper, deadline } = extra
+      const promised = { helper, deadline, token, payTo, amount }
+      return judgeBurn(
+        await asked(async () => {
+          if (!burn) {
+            // The account may be another one by now.
+            const signer = typeof payload?.payer === 'string' ? payload.payer : payer
+            return readPermit(client, challengeNonce, { ...promised, payer: signer })
+          }
+          const signer = await recoverTransactionAddress({
+            serializedTransaction: burn.raw as TransactionSerialized,
+          })
+          const known = { ...promised, payer: signer, isReplaced: await isReplaced(challengeNonce) }
+          return readTransfer(client, burn, known, limits.settledBlocks)
+        }),
+      )
+    },
 
     async burnOf({ burn, accepted }, named) {
       if (burn) return burn.hash
       const hash = parseTxHash(named)
       if (hash === undefined) return undefined
-      const untilMs = clock.now() + limits.burnSearchMsMax
-      for (;;) {
-        const isBurn = await asked(() => readNamed(client, hash, accepted))
-        if (isBurn !== undefined) return isBurn ? hash : undefined
-        if (clock.now() >= untilMs) return undefined
-        await clock.sleep(limits.receiptPollMs)
-      }
-    },
-
-    async isBurned({ challengeNonce, burn, accepted }) {
-      const { asset: token, payTo, amount, extra } = accepted
-      const { helper, deadline } = extra
-      const way = burn ? 'self-transfer' : 'permit'
-      const promised = { way, helper, deadline, token, payer, payTo, amount } as const
-      return (await burnState(challengeNonce, promised, burn)) === 'burned'
+      // A served answer waits for this, so the search ends in time even if the node's answer does not.
+      const found = await inTime(search(hash, accepted), limits.burnSearchMsMax, clock)
+      return found === true ? hash : undefined
     },
   }
 }
 
+/** What transactions have in common that may take the place of each other: of those with one seat one can be mined. */
+export const transferSeat = (payer: string, txNonce: number) => `txNonce ${txNonce} of ${payer}`.toLowerCase()
+
 async function readPermit(
   client: PublicClient,
   challengeNonce: ChallengeNonce,
-  { helper, deadline, token, payer, payTo, amount }: PromisedBurn,
-): Promise<BurnState> {
-  if (helper === undefined || deadline === undefined) return 'unknown'
-  const block = await client.getBlock({ blockTag: 'latest' })
+  { helper, deadline, token, payer, payTo, amount }: Omit<PromisedBurn, 'way' | 'isReplaced'>,
+): Promise<PermitFacts | undefined> {
+  if (helper === undefined || deadline === undefined) return undefined
+  const { number: blockNumber, timestamp } = await client.getBlock({ blockTag: 'latest' })
   const isExecuted = await client.readContract({
     address: helper as Address,
     abi: permitBurnerAbi,
     functionName: 'executed',
     args: [token as Address, payer as Address, payTo as Address, BigInt(amount), challengeNonce],
-    blockNumber: block.number,
+    blockNumber,
   })
-  if (isExecuted) return 'burned'
-  // The deadline is checked against block time, so our own clock does not count here.
-  return block.timestamp > BigInt(deadline) + settledSeconds ? 'absent' : 'unknown'
+  return { way: 'permit', isExecuted, seconds: timestamp, deadline: BigInt(deadline) }
 }
 
 async function readTransfer(
   client: PublicClient,
   { hash, raw }: SignedTransfer,
-  payer: string,
+  { payer, token, payTo, amount, isReplaced }: Omit<PromisedBurn, 'way'>,
   settledBlocks: number,
-): Promise<BurnState> {
-  const deep = (await client.getBlockNumber({ cacheTime: 0 })) - BigInt(settledBlocks)
-  const { nonce = 0 } = parseTransaction(raw)
-  // While its txNonce is unused, the transfer can still be mined. A use that is not deep can be undone.
-  const used =
-    deep < 0n ? 0 : await client.getTransactionCount({ address: payer as Address, blockNumber: deep })
+): Promise<TransferFacts> {
+  const { nonce: txNonce = 0 } = parseTransaction(raw)
+  const number = await client.getBlockNumber({ cacheTime: 0 })
+  const deepNumber = number - BigInt(settledBlocks)
+  const countAt = (blockNumber: bigint) =>
+    blockNumber < 0n
+      ? Promise.resolve(0)
+      : client.getTransactionCount({ address: payer as Address, blockNumber })
+  const [mined, deep, received] = await Promise.all([
+    countAt(number),
+    countAt(deepNumber),
+    client.readContract({
+      address: token as Address,
+      abi: tokenAbi,
+      functionName: 'balanceOf',
+      args: [payTo as Address],
+      blockNumber: number,
+    }),
+  ])
   // Read last: if the txNonce was used by then, the receipt tells whether this transfer used it.
   const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-  if (receipt?.status === '0x1') return 'burned'
-  return used > nonce ? 'absent' : 'unknown'
-}
-
-async function readMissed(client: PublicClient, hash: TxHash, expiresAt: number): Promise<boolean> {
-  const block = await client.getBlock({ blockTag: 'latest' })
-  if (block.timestamp <= BigInt(expiresAt) + settledSeconds) return false
-  return (await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })) === null
+  return {
+    way: 'self-transfer',
+    txNonce,
+    amount: BigInt(amount),
+    isReplaced: isReplaced ?? false,
+    receipt: receipt === null ? 'none' : receipt.status === '0x1' ? 'success' : 'reverted',
+    mined,
+    deep,
+    received,
+    seat: transferSeat(payer, txNonce),
+  }
 }
 
 /** Whether a transaction that somebody names burned for an offer. Undefined while the chain does not have it. */

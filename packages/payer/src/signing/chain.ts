@@ -1,13 +1,14 @@
 /** Everything the payer asks of its RPC endpoint. */
 import { tokenAbi } from '@svc-zerc20/contracts'
-import { type Address, type Clock, inTokens, type TokenLabel } from '@svc-zerc20/protocol'
-import { createPublicClient, http } from 'viem'
+import { type Address, type Clock, inTime, inTokens, type TokenLabel } from '@svc-zerc20/protocol'
+import { createPublicClient } from 'viem'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
 import type { PermitFacts } from '../state/permit-nonces.js'
 import type { BlockTime } from './block-time.js'
 import { type Burns, createBurns } from './burns.js'
+import { createRpc } from './rpc.js'
 import { createTransfers, type Transfers, unavailable } from './transfers.js'
 
 export type PayerChain = Transfers &
@@ -18,7 +19,7 @@ export type PayerChain = Transfers &
     codeAt(address: Address): Promise<string>
     readBlock(number: bigint | 'latest'): Promise<BlockTime>
     balanceOf(token: Address, owner: Address): Promise<bigint>
-    /** An amount in tokens, as `1.5 USDC`. Undefined when the token does not tell. */
+    /** An amount in tokens, as `1.5 USDC`. Undefined when the token does not tell, or not soon: nobody waits for a label. */
     inTokens(token: Address, amount: bigint): Promise<string | undefined>
   }
 
@@ -27,6 +28,7 @@ export function createPayerChain({
   chainId,
   payer,
   policy,
+  isReplaced,
   clock,
   limits,
 }: {
@@ -34,15 +36,11 @@ export function createPayerChain({
   readonly chainId: number
   readonly payer: Address
   readonly policy: Pick<Policy, 'maxGasWei'>
+  readonly isReplaced: Parameters<typeof createBurns>[1]['isReplaced']
   readonly clock: Clock
   readonly limits: PayerLimits
 }): PayerChain {
-  const transport = http(rpcUrl, {
-    batch: true,
-    timeout: limits.rpcTimeoutMs,
-    retryCount: limits.rpcRetriesMax,
-  })
-  const client = createPublicClient({ transport })
+  const client = createPublicClient({ transport: createRpc({ rpcUrl, clock, limits }) })
   const tokenNames = new Map<Address, string>()
   const labels = new Map<Address, TokenLabel>()
   let chainChecked = false
@@ -69,12 +67,14 @@ export function createPayerChain({
       client.readContract({ ...read, functionName: 'symbol' }),
       client.readContract({ ...read, functionName: 'decimals' }),
     ])
-    return { symbol, decimals }
+    const label = { symbol, decimals }
+    labels.set(token, label)
+    return label
   }
 
   return {
     ...createTransfers(client, { payer, chainId, checkChain, maxGasWei: policy.maxGasWei, limits }),
-    ...createBurns(client, { checkChain, payer, clock, limits }),
+    ...createBurns(client, { checkChain, payer, isReplaced, clock, limits }),
 
     async permitFacts(token) {
       // Started together, so the transport sends them as one JSON-RPC batch.
@@ -108,9 +108,8 @@ export function createPayerChain({
 
     async inTokens(token, amount) {
       try {
-        const label = labels.get(token) ?? (await readLabel(token))
-        labels.set(token, label)
-        return inTokens(amount, label)
+        const label = labels.get(token) ?? (await inTime(readLabel(token), limits.labelMsMax, clock))
+        return label === 'late' ? undefined : inTokens(amount, label)
       } catch {
         return undefined
       }

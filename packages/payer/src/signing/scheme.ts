@@ -3,7 +3,7 @@ import { type Address, type Clock, Offer, unixSeconds } from '@svc-zerc20/protoc
 import type { SchemeNetworkClient } from '@x402/core/types'
 import type { LocalAccount } from 'viem'
 import type { PayerLimits } from '../limits.js'
-import { checkFresh, isFresh, type PayableOffer, readOffer } from '../offer.js'
+import { checkFresh, isFresh, offerIn, type PayableOffer, readOffer } from '../offer.js'
 import { judgeAnswer } from '../outcome.js'
 import { PayerError } from '../payer-error.js'
 import type { Approver } from '../policy/approval.js'
@@ -39,7 +39,7 @@ export type PayerScheme = SchemeNetworkClient & {
   within(bounds: Bounds): PayerScheme
   /** Decides whether money may move. `deliverPayments` asks it for every host. */
   readonly guard: Guard
-  readonly burns: Pick<Burns, 'burnOf' | 'isBurned'>
+  readonly burns: Pick<Burns, 'burnOf' | 'verdictOf'>
   readonly limits: PayerLimits
   readonly clock: Clock
 }
@@ -68,7 +68,7 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
   const { account, payer, mode, fallback, policy, state, chainId, clock, limits } = parts
   const { totals, audit, memory } = state
   const { allowedHelpers } = policy
-  const reconcile = createReconcile({ totals, audit, memory, burnState: chain.burnState, clock })
+  const reconcile = createReconcile({ totals, audit, memory, burnState: chain.burnState, clock, limits })
   const helperTrust = createHelperTrust({ codeAt: chain.codeAt, chainId, allowedHelpers, limits })
   const guard = createGuard({
     ...parts,
@@ -76,12 +76,13 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     audit,
     checkHelper: helperTrust,
     inTokens: chain.inTokens,
-    reconcile,
+    reconcile: reconcile.now,
     addressesOf: (hostname) => addressesOf(hostname, clock),
   })
   const lanes = state.permits(chainId, payer)
   const nonces = createPermitNonces({ readFacts: chain.permitFacts, lanes, clock, limits })
-  const deliveries = createDeliveries({ memory, nonces, guard, limits })
+  const { verdictOf } = chain
+  const deliveries = createDeliveries({ memory, nonces, guard, verdictOf, limits })
   const payByPermit = createPayByPermit(parts, nonces, helperTrust, guard)
   const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
   const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
@@ -91,6 +92,7 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     payer,
     signing: guard.signing,
     chain,
+    totals,
     queue,
     secondsNeeded,
     memory,
@@ -101,11 +103,13 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     mode === 'self-transfer' || (fallback === 'self-transfer' && helper === undefined)
       ? 'self-transfer'
       : 'permit'
-  const pay: Parameters<typeof createMakePayload>[0]['pay'] = (offer, permission, outrunNonce) =>
-    wayOf(offer) === 'self-transfer'
-      ? payByTransfer(offer, permission)
-      : payByPermit(offer, permission, outrunNonce)
-  const makePayload = createMakePayload({ pay, wayOf, guard, memory, deliveries })
+  const pay: Parameters<typeof createMakePayload>[0]['pay'] = (offer, permission, again) => {
+    reconcile.beside()
+    return wayOf(offer) === 'self-transfer'
+      ? payByTransfer(offer, permission, again.checkSeat)
+      : payByPermit(offer, permission, again)
+  }
+  const makePayload = createMakePayload({ pay, wayOf, guard, memory, deliveries, verdictOf })
 
   const within = (bounds: Bounds): PayerScheme => ({
     scheme: Offer.scheme,
@@ -119,7 +123,9 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     within,
 
     async leavesTime(raw) {
-      const offer = readOffer(Offer.x402Version, raw)
+      const offer = offerIn(raw)
+      // A fresh one would not be better.
+      if (offer instanceof PayerError) return true
       return isFresh(offer, unixSeconds(clock), wayOf(offer) === 'self-transfer' ? await secondsNeeded() : 0)
     },
 
@@ -135,10 +141,10 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
         // A `deliverPayments` beneath the client has seen the whole answer. This hook is told no status, and would take
         // an error with a receipt for a delivery.
         const record = await memory.get(challengeNonce)
-        if (record?.header !== undefined) return
+        if (record?.header !== undefined || (await memory.isOver(challengeNonce))) return
         const outcome = judgeAnswer({ settleResponse, paymentRequired })
         const transaction = record && (await chain.burnOf(record, settleResponse?.transaction))
-        const next = await deliveries.ended(challengeNonce, outcome, { transaction })
+        const { next } = await deliveries.ended(challengeNonce, outcome, { transaction })
         if (next === 'done') return
         await clock.sleep(limits.resendDelayMs)
         return { recovered: true }
@@ -155,7 +161,7 @@ function createPayByPermit(
   helperTrust: HelperTrust,
   { signing }: Pick<Guard, 'signing'>,
 ): Parameters<typeof createMakePayload>[0]['pay'] {
-  return async (offer, permission, outrunNonce) => {
+  return async (offer, permission, { outrunNonce, checkSeat }) => {
     if (permission === undefined) throw new PayerError('offer_changed', `challenge ${offer.challengeNonce}`)
     const payable = checkPermitOffer(offer, unixSeconds(clock), limits.signatureSecondsMax)
     await helperTrust(payable.helper)
@@ -163,6 +169,7 @@ function createPayByPermit(
     const facts = await nonces.hold(payable.token, payable.challengeNonce, payable.deadline)
     try {
       checkFresh(payable, unixSeconds(clock)) // the turn may have come late
+      await checkSeat()
       if (facts.balance < payable.amount)
         throw new PayerError(
           'no_tokens',

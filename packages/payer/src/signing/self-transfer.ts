@@ -8,14 +8,17 @@ import {
   type TxHash,
   unixSeconds,
 } from '@svc-zerc20/protocol'
-import { keccak256, type LocalAccount, serializeTransaction } from 'viem'
+import { keccak256, type LocalAccount, parseTransaction, serializeTransaction } from 'viem'
 import type { PayerLimits } from '../limits.js'
 import { checkFresh, type PayableOffer } from '../offer.js'
-import { PayerError } from '../payer-error.js'
+import { afterSigning, PayerError } from '../payer-error.js'
 import { assertCovers, type Permission } from '../policy/permission.js'
 import type { AccountQueue } from '../state/account-queue.js'
+import type { Totals } from '../state/capped-totals.js'
 import type { PaymentMemory, PaymentRecord } from '../state/payments.js'
+import { transferSeat } from './burns.js'
 import type { PayerChain } from './chain.js'
+import type { CheckSeat } from './make-payload.js'
 import type { PermissionToSign } from './sign-permit.js'
 
 export type TransferSigner = Pick<LocalAccount, 'signTransaction'>
@@ -31,6 +34,7 @@ export function createSelfTransfer({
   payer,
   signing,
   chain,
+  totals,
   queue,
   secondsNeeded,
   memory,
@@ -42,15 +46,20 @@ export function createSelfTransfer({
   readonly signing: PermissionToSign['signing']
   readonly chain: Pick<
     PayerChain,
-    'prepareTransfer' | 'nextTxNonce' | 'broadcast' | 'receiptStatus' | 'transferState' | 'isMissed'
+    'prepareTransfer' | 'nextTxNonce' | 'broadcast' | 'receiptStatus' | 'verdictOf'
   >
+  readonly totals: Pick<Totals, 'noteTxNonce'>
   readonly queue: AccountQueue
   /** Seconds that an offer must have left for its transfer to be mined in time. */
   readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
   readonly clock: Clock
   readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs'>
-}): (offer: PayableOffer, permission: Permission | undefined) => Promise<Record<string, unknown>> {
+}): (
+  offer: PayableOffer,
+  permission: Permission | undefined,
+  checkSeat: CheckSeat,
+) => Promise<Record<string, unknown>> {
   const awaitReceipt = createAwaitReceipt({ chain, clock, limits })
 
   async function sign(offer: PayableOffer, permission: Permission, txNonce: number): Promise<Burn> {
@@ -80,36 +89,42 @@ export function createSelfTransfer({
   }
 
   /** Signs the next transaction of the account. The turn ends once the node was given the bytes. */
-  const begin = (offer: PayableOffer, permission: Permission): Promise<Burn> =>
+  const begin = (offer: PayableOffer, permission: Permission, checkSeat: CheckSeat): Promise<Burn> =>
     queue.take(async (signed, keep) => {
       const { txNonce, waiting } = await chain.nextTxNonce(signed, unixSeconds(clock))
+      await checkSeat(transferSeat(payer, txNonce))
       const burn = await sign(offer, permission, txNonce)
-      await keep([...waiting, { ...burn, txNonce, expiresAt: offer.expiresAt }])
+      try {
+        await totals.noteTxNonce(offer.challengeNonce, parseTransaction(burn.raw).nonce ?? 0)
+        await keep([...waiting, { ...burn, txNonce, expiresAt: offer.expiresAt }])
+      } catch (error) {
+        throw afterSigning(error, `to ${offer.payTo}`, burn.hash) // the next try sends these bytes
+      }
       await send(offer, burn)
       return burn
     })
 
   /** Goes on with a transfer that was signed before. */
-  async function goOn(offer: PayableOffer, burn: Burn): Promise<void> {
-    const state = await chain.transferState(burn, payer)
+  async function goOn(offer: PayableOffer, record: PaymentRecord, burn: Burn): Promise<void> {
+    const { state } = await chain.verdictOf(record)
     if (state === 'burned') return
-    const missed = (why: string) =>
-      new PayerError('burn_missed', `to ${offer.payTo}: ${why}`, { burnTxHash: burn.hash })
-    if (state === 'absent') throw missed('it cannot be mined any more')
-    if (offer.expiresAt <= unixSeconds(clock)) {
-      if (await chain.isMissed(burn, offer.expiresAt)) throw missed('its offer expired first')
-      return // a node that says nothing, or lags, gives no burn up
+    if (state === 'absent') {
+      const { hash: burnTxHash } = burn
+      const isReverted = (await chain.receiptStatus(burnTxHash).catch(() => undefined)) === 'reverted'
+      const code = isReverted ? 'burn_reverted' : 'burn_missed'
+      throw new PayerError(code, `to ${offer.payTo}`, { burnTxHash })
     }
     // The same bytes can be mined once only, so sending them again is safe if the first try was lost.
-    await send(offer, burn)
+    if (offer.expiresAt > unixSeconds(clock)) await send(offer, burn)
   }
 
-  return async (offer, permission) => {
+  return async (offer, permission, checkSeat) => {
     const { challengeNonce } = offer
-    const begun = (await memory.get(challengeNonce))?.burn
+    const record = await memory.get(challengeNonce)
+    const begun = record?.burn
     if (!begun && !permission) throw new PayerError('offer_changed', `challenge ${challengeNonce}`)
-    if (begun) await goOn(offer, begun)
-    const { hash } = begun ?? (await begin(offer, permission as Permission))
+    if (begun) await goOn(offer, record, begun)
+    const { hash } = begun ?? (await begin(offer, permission as Permission, checkSeat))
     await awaitReceipt(offer, hash)
     return Payload.toWire({ kind: 'self-transfer', challengeNonce, burnTxHash: hash })
   }

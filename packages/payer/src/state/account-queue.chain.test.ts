@@ -59,6 +59,17 @@ const reservations = async () => {
   const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
   return Object.keys((await totals.state()).reservations)
 }
+const spent = async () => {
+  const { totals } = openState({ folder: state, clock: systemClock, limits: defaultLimits })
+  return Object.values((await totals.state()).totals)
+}
+const refusal = {
+  method: 'eth_sendRawTransaction',
+  kind: 'error',
+  code: -32_000,
+  message: 'insufficient funds for gas * price + value',
+  executed: false,
+} as const
 const refusing = (message: string, executed: boolean) =>
   net.chain.setFaults([
     { method: 'eth_sendRawTransaction', kind: 'error', code: -32_000, message, executed },
@@ -102,21 +113,62 @@ describe('a transfer that was signed', () => {
     expect(await reservations()).toHaveLength(2)
   })
 
-  it('ends once another transaction used its txNonce, and not before that is deep', async () => {
-    refusing('insufficient funds for gas * price + value', false)
+  it('counts as spent, though the node says that its txNonce is used', async () => {
+    await net.chain.mine(defaultLimits.settledBlocks)
+    await net.chain.pauseMining()
+    const codes: string[] = []
+    for (const path of [1, 2, 3, 4, 5]) {
+      refusing('insufficient funds for gas * price + value', true)
+      const payer = newPayer({ maxTotal: '2000000' })
+      codes.push((await failure(payer.pay(`${seller.url}/${path}`))).code)
+      net.chain.setFaults([{ method: 'eth_getTransactionCount', kind: 'result', value: '0x3e8' }])
+      await newPayer().scheme.guard.reconcile()
+    }
+    const [first, second, ...others] = codes
+    expect([first, second]).toEqual(['burn_unconfirmed', 'burn_unconfirmed'])
+    expect(new Set(others)).toEqual(new Set(['total_exceeded']))
+    expect(await reservations()).toHaveLength(2)
+  })
+
+  it('counts as spent when the node has removed its receipt', async () => {
+    const refuses = await startPaywall(net, { steps: ['break'], offer: { amount: '1000000' } })
+    try {
+      expect((await failure(newPayer().pay(refuses.url))).code).toBe('payment_unanswered')
+      await net.chain.mine(defaultLimits.settledBlocks)
+      net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null }])
+      const { code } = await failure(newPayer({ maxTotal: '1000000' }).pay(seller.url))
+      expect([code, await spent()]).toEqual(['total_exceeded', ['1000000']])
+    } finally {
+      await refuses.close()
+    }
+  })
+
+  it('ends once another one of ours used its txNonce, and on no other word', async () => {
+    const again = { ...refusal, times: 2 } // when it is sent, and again before the next one is signed
+    net.chain.setFaults([again])
     const error = await failure(newPayer().pay(seller.url))
     expect(error.code).toBe('burn_unconfirmed')
+    const wide = await newPayer({ maxTotal: '2000000' }).pay(`${seller.url}/other`)
+    expect(wide.payment).toMatchObject({ isResumed: false })
+    const { payment } = await newPayer({ maxTotal: '2000000' }).pay(seller.url)
+    expect(payment).toMatchObject({ isResumed: false })
+    expect(payment?.transaction).not.toBe(error.burnTxHash)
+    await newPayer().scheme.guard.reconcile()
+    expect([await reservations(), await spent()]).toEqual([[], ['2000000']])
+  })
+
+  it('stays counted when a transaction from elsewhere used its txNonce', async () => {
+    refusing('insufficient funds for gas * price + value', false)
+    expect((await failure(newPayer().pay(seller.url))).code).toBe('burn_unconfirmed')
     net.chain.setFaults([])
     const wallet = createWalletClient({ account: net.payer, transport: http(net.rpcUrl) })
     await net.mined(await wallet.sendTransaction({ chain: null, to: net.relayer.address, value: 1n }))
-    // Another payment needs the room. The chain is asked, and does not tell yet.
-    const tight = { maxTotal: '1000000' }
-    expect((await failure(newPayer(tight).pay(`${seller.url}/other`))).code).toBe('total_exceeded')
-    for (let block = 0; block < defaultLimits.settledBlocks; block += 1) await net.chain.mine()
-    const { payment } = await newPayer(tight).pay(seller.url)
+    await net.chain.mine(defaultLimits.settledBlocks)
+    const { code } = await failure(newPayer({ maxTotal: '1000000' }).pay(`${seller.url}/other`))
+    expect([code, await reservations()]).toEqual(['total_exceeded', [expect.any(String)]])
+    // It can pay for nothing any more, so the same request makes a new one.
+    const { payment } = await newPayer({ maxTotal: '2000000' }).pay(seller.url)
     expect(payment).toMatchObject({ isResumed: false })
-    expect(payment?.transaction).not.toBe(error.burnTxHash)
-    expect(await reservations()).toEqual([])
   })
 
   it('is not sent again after its offer has expired', async () => {

@@ -86,7 +86,8 @@ export function createAccountQueue({
             await cell.update((before = { signed: [] }) => ({ ...before, signed: next }))
           })
         } finally {
-          await end()
+          // A folder that fails by now must cost neither a result nor an error: this process is the holder until it ends.
+          await end().catch(() => undefined)
         }
       }),
   }

@@ -8,8 +8,8 @@ import { createMemoryCell } from './versioned-file.js'
 
 function setUp() {
   const clock = jumpingClock()
-  const totals = createTotals({ cell: createMemoryCell(), clock })
-  const spend = async (changes: Partial<Reservation> = {}) => {
+  const totals = createTotals({ cell: createMemoryCell(), clock, limits: { reservedPerHostMax: 100 } })
+  const reserve = async (changes: Partial<Reservation> = {}) => {
     const nonce = randomHex(32) as ChallengeNonce
     const reservation: Reservation = {
       owner: 'o',
@@ -30,9 +30,10 @@ function setUp() {
       ...changes,
     }
     expect(await totals.reserve(nonce, reservation, [])).toBe('reserved')
-    await totals.spend(nonce)
+    return nonce
   }
-  return { clock, totals, spend }
+  const spend = async (changes?: Partial<Reservation>) => totals.spend(await reserve(changes))
+  return { clock, totals, reserve, spend }
 }
 
 const dayMs = 86_400_000
@@ -57,6 +58,19 @@ describe('the last day', () => {
   )
 })
 
+it('a clock that was 400 days ahead once holds the cap of a day for a day, and not until then', async () => {
+  const { clock, totals, spend, reserve } = setUp()
+  const day = async () => (await totals.used('p', { host: '', addresses: [] })).day
+  clock.advance(400 * dayMs)
+  await spend()
+  await reserve()
+  clock.advance(-400 * dayMs)
+  await spend()
+  expect(await day()).toBe(3_000n)
+  clock.advance(2 * dayMs)
+  expect(await day()).toBe(0n)
+})
+
 describe('a server', () => {
   it('counts once under all names that lead to one of its addresses', async () => {
     const { totals, spend } = setUp()
@@ -68,4 +82,32 @@ describe('a server', () => {
     expect(await used('localhost')).toBe(1_000n)
     expect(await used('other.example', '192.0.2.1')).toBe(0n)
   })
+})
+
+describe('of two signed transfers with one txNonce', () => {
+  it.each<[string, Partial<Reservation>, number, bigint]>([
+    ['the spent one takes the place of the other', {}, 5, 1_000n],
+    ['a smaller one takes the place of no larger one', { amount: '1001' }, 5, 2_001n],
+    ['none takes the place of another txNonce', {}, 6, 2_000n],
+    ['none takes the place of another account', { payer: address(5) }, 5, 2_000n],
+    ['none takes the place of another token', { pair: 'q' }, 5, 1_000n],
+  ])('%s', async (_, changes, txNonce, counted) => {
+    const { totals, reserve } = setUp()
+    const first = await reserve(changes)
+    await totals.noteTxNonce(first, txNonce)
+    const second = await reserve()
+    await totals.noteTxNonce(second, 5)
+    await totals.spend(second)
+    expect((await totals.used('p', { host: '', addresses: [] })).total).toBe(counted)
+    const isReplaced = counted === 1_000n && changes.pair === undefined
+    expect((await totals.reservation(first))?.isReplaced ?? false).toBe(isReplaced)
+  })
+})
+
+it('what one host never burned refuses no other host', async () => {
+  const { totals, reserve } = setUp()
+  for (let n = 0; n < 100; n += 1) await reserve()
+  await expect(reserve()).rejects.toMatchObject({ code: 'memory_full' })
+  await reserve({ host: 'another.example' })
+  expect(Object.keys((await totals.state()).reservations)).toHaveLength(101)
 })

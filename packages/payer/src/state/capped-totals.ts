@@ -3,8 +3,10 @@
  * amount is reserved, so that no other payment gets in between. The cap of one payment is a rule of its offer: `offer-rules.ts`.
  */
 import type { BaseUnits, ChallengeNonce, Clock } from '@svc-zerc20/protocol'
+import type { PayerLimits } from '../limits.js'
 import type { PayerErrorCode } from '../payer-error.js'
 import type { RuleName, Verdict } from '../verdict.js'
+import { memoryFull, unknownHost } from './payments.js'
 import {
   emptyState,
   type Place,
@@ -14,10 +16,12 @@ import {
   type SpendState,
   type Used,
   usedOf,
+  withoutFarHours,
   withoutReservation,
   withPrice,
   withReservation,
   withSpent,
+  withTxNonce,
 } from './spend-state.js'
 import type { Cell } from './versioned-file.js'
 
@@ -72,7 +76,7 @@ export type Totals = {
   /**
    * Atomic over all processes: reserves the amount if it fits beneath every cap, and tells the cap that
    * refused it otherwise. A reservation that the owner already has is judged like a new one, and stays when
-   * it is refused.
+   * it is refused. Rejects with `memory_full` where too much is reserved at its host.
    */
   reserve(nonce: ChallengeNonce, reservation: Reservation, caps: readonly Cap[]): Promise<Reserved>
   /**
@@ -90,7 +94,9 @@ export type Totals = {
    * reservation as it then is, or undefined when there is none. The owner before can no longer release it.
    */
   takeOver(nonce: ChallengeNonce, by: Pick<Reservation, 'owner' | 'terms'>): Promise<Reservation | undefined>
-  /** Turns the reservation into money spent. */
+  /** Notes which txNonce the signed transfer of a challenge takes. */
+  noteTxNonce(nonce: ChallengeNonce, txNonce: number): Promise<void>
+  /** Turns the reservation into money spent. Those of other transfers with its txNonce count no more. */
   spend(nonce: ChallengeNonce): Promise<void>
   /**
    * Ends a reservation whose money will never be asked for. Returns false, and changes nothing, if it has
@@ -103,9 +109,11 @@ export type Totals = {
 export function createTotals({
   cell,
   clock,
+  limits: { reservedPerHostMax },
 }: {
   readonly cell: Cell<SpendState>
   readonly clock: Clock
+  readonly limits: Pick<PayerLimits, 'reservedPerHostMax'>
 }): Totals {
   const state = async () => (await cell.read()) ?? emptyState
   const change = async (next: (before: SpendState) => SpendState) => {
@@ -121,7 +129,8 @@ export function createTotals({
   ): Promise<Reserved> => {
     const { pair, owner, terms, amount } = reservation
     let reserved: Reserved = 'reserved'
-    await change((before) => {
+    await change((given) => {
+      const before = withoutFarHours(given, clock.now())
       const known = reservationOf(before, nonce)
       const after = next(before, known)
       const isTaken = known !== undefined && (known.owner !== owner || known.terms !== terms)
@@ -143,7 +152,15 @@ export function createTotals({
     price: async (pair, route) => priceOf(await state(), pair, route),
 
     reserve: (nonce, reservation, caps) =>
-      judged(nonce, reservation, caps, (before) => withReservation(before, nonce, reservation)),
+      judged(nonce, reservation, caps, (before) => {
+        const { host } = reservation
+        const there = Object.values(withoutReservation(before, nonce).reservations).filter(
+          (each) => each.host === host,
+        )
+        // Beneath a client that tells no host, this would refuse them all.
+        if (host !== unknownHost && there.length >= reservedPerHostMax) throw memoryFull(host, there.length)
+        return withReservation(before, nonce, reservation)
+      }),
 
     sign: (nonce, reservation, caps, isApproved) =>
       judged(
@@ -162,6 +179,8 @@ export function createTotals({
       })
       return taken
     },
+
+    noteTxNonce: (nonce, txNonce) => change((before) => withTxNonce(before, nonce, txNonce)),
 
     spend: (nonce) => change((before) => withSpent(before, nonce)),
     async release(nonce, owner) {

@@ -1,7 +1,7 @@
 /** Files that survive a crash. */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** Access for the owner alone: these folders show what was bought, and where. */
 const folderMode = 0o700
@@ -22,6 +22,25 @@ export async function writeAside(folder: string, text: string): Promise<string> 
     await file.close()
   }
   return path
+}
+
+/**
+ * Puts a file at a path at once, or not at all. `write` gets a new name beside the path, and that file then takes the
+ * path's place. A link that stands there is replaced, and never followed.
+ */
+export async function putFile(path: string, write: (aside: string) => Promise<void>): Promise<void> {
+  const folder = dirname(path)
+  const aside = join(folder, `.svc-pay-${randomBytes(12).toString('hex')}.tmp`)
+  try {
+    await write(aside)
+    const file = await open(aside, 'r')
+    await file.sync().finally(() => file.close())
+    await rename(aside, path)
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw error
+  }
+  await syncFolder(folder)
 }
 
 /** Resolves once the names in a folder are on the disk. Systems that cannot do this do not need it. */

@@ -7,9 +7,10 @@ import { PayerError } from '../payer-error.js'
 import { type AccountState, parseAccountState } from './account-queue.js'
 import { type AuditLog, auditFile, createAuditLog, noAudit } from './audit-log.js'
 import { createTotals, type Totals } from './capped-totals.js'
+import { createDurablePayments } from './durable-payments.js'
 import { othersMayWrite } from './files.js'
 import { createKeptAnswers, type KeptAnswers } from './kept-answers.js'
-import { createDurablePayments, createPaymentMemory, type PaymentMemory } from './payments.js'
+import { createPaymentMemory, type PaymentMemory } from './payments.js'
 import { type PermitLanes, parsePermitLanes } from './permit-nonces.js'
 import { emptyState, parseSpendState, type SpendState } from './spend-state.js'
 import { type Cell, createMemoryCell, createVersionedFile } from './versioned-file.js'
@@ -30,7 +31,7 @@ type StateParts = { readonly clock: Clock; readonly limits: PayerLimits }
 
 /** State that ends with the process. */
 export const createMemoryState = ({ clock, limits }: StateParts): PayerState => ({
-  totals: createTotals({ cell: createMemoryCell(), clock }),
+  totals: createTotals({ cell: createMemoryCell(), clock, limits }),
   audit: noAudit,
   memory: createPaymentMemory({ clock, limits }),
   kept: undefined,
@@ -49,7 +50,7 @@ export function openState({
   const shared = <T>(kind: string, name: string, parse: (raw: unknown) => T | undefined) =>
     createVersionedFile({ folder: join(folder, kind, name), parse, clock })
   return {
-    totals: createTotals({ cell, clock }),
+    totals: createTotals({ cell, clock, limits }),
     audit: {
       ...log,
       async append(entry) {

@@ -1,12 +1,26 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ChallengeNonce, Offer } from '@svc-zerc20/protocol'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { bytes32, offerAt } from '../../test/offers.js'
-import { createPaymentMemory, type PaymentRecord } from './payments.js'
+import { createDurablePayments } from './durable-payments.js'
+import { createPaymentMemory, type PaymentMemory, type PaymentRecord, wholeMax } from './payments.js'
 
-const setUp = (paymentsMax = 100) => {
+type Parts = Parameters<typeof createPaymentMemory>[0]
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-pay-payments-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const ofProcess = (parts: Parts) => createPaymentMemory(parts)
+const ofFolder = (parts: Parts) => createDurablePayments({ folder, ...parts })
+
+const setUp = (paymentsPerHostMax = 100, create: (parts: Parts) => PaymentMemory = ofProcess) => {
   const clock = jumpingClock()
-  const memory = createPaymentMemory({ clock, limits: { paymentsMax, retentionSeconds: 3_600 } })
+  const memory = create({ clock, limits: { paymentsPerHostMax, retentionSeconds: 3_600 } })
   const record = (n: number, changes: Partial<PaymentRecord> = {}): PaymentRecord => ({
     challengeNonce: bytes32(n) as ChallengeNonce,
     accepted: offerAt(Math.floor(clock.now() / 1_000)) as Offer.PaymentRequirements,
@@ -65,5 +79,98 @@ describe('the memory of payments', () => {
     await put(record(1, { delivery: 'undelivered', request: 'GET http://shop/a' }))
     expect(await memory.claimUndelivered('POST http://shop/a')).toBeUndefined()
     expect(await memory.claimUndelivered('GET http://thief/a')).toBeUndefined()
+  })
+})
+
+describe.each([
+  ['of a process', ofProcess],
+  ['in a folder', ofFolder],
+])('the memory %s, where there are many payments', (_, create) => {
+  const at = (host: string, delivery: PaymentRecord['delivery'] = 'undelivered') => ({
+    delivery,
+    request: `GET https://${host}/thing`,
+  })
+
+  it('is full for one host, and not for another', async () => {
+    const { memory, record, put } = setUp(2, create)
+    await put(record(1, at('greedy.example')))
+    await put(record(2, at('greedy.example')))
+    await expect(put(record(3, at('greedy.example')))).rejects.toMatchObject({
+      code: 'memory_full',
+      detail: '2 payments wait at greedy.example',
+    })
+    await put(record(4, at('honest.example')))
+    await put(record(1, at('greedy.example', 'delivered')))
+    await put(record(3, at('greedy.example')))
+    expect(await memory.list()).toHaveLength(4)
+  })
+
+  it('has room at a host again once what waits there is surely over', async () => {
+    const { clock, record, put } = setUp(1, create)
+    await put(record(1, at('shop.example')))
+    clock.advance((300 + 3_600) * 1_000)
+    await put(record(2, at('shop.example')))
+  })
+
+  it('keeps the names of those that are over, pays none of them again, and forgets them in the end', async () => {
+    const { clock, memory, record, put } = setUp(100, create)
+    const { accepted } = record(1)
+    const longer = { ...accepted, extra: { ...accepted.extra, expiresAt: accepted.extra.expiresAt + 80_000 } }
+    for (let n = 1; n <= wholeMax; n += 1) {
+      await put(record(n, { ...at('shop.example'), accepted: longer as typeof accepted }))
+      await put(record(n, { ...at('shop.example', 'delivered'), accepted: longer as typeof accepted }))
+    }
+    await put(record(99, at('shop.example')))
+    await put(record(99, at('shop.example', 'refused')))
+    await put(record(98, at('shop.example')))
+    const [first] = [record(1)]
+    expect(await memory.get(first.challengeNonce)).toBeUndefined()
+    expect(await memory.isOver(first.challengeNonce)).toBe(true)
+    await expect(memory.hold(first.challengeNonce, (before) => before ?? first)).rejects.toMatchObject({
+      code: 'payment_used',
+    })
+    // The deadline is nearer than the expiry.
+    clock.advance((300 + 3_600) * 1_000)
+    for (let n = 200; n <= 201 + wholeMax; n += 1) await put(record(n, at('shop.example', 'delivered')))
+    expect((await memory.hold(first.challengeNonce, (before) => before ?? first)).record).toEqual(first)
+  })
+})
+
+describe('the memory in a folder', () => {
+  it('finds the payment of a request by its name, and reads no payment of others', async () => {
+    const { memory, record, put } = setUp(100, ofFolder)
+    await put(record(1, { delivery: 'undelivered', request: 'GET http://shop/a' }))
+    for (let n = 2; n <= 100; n += 1) {
+      const other = join(folder, bytes32(n))
+      await mkdir(other)
+      await writeFile(join(other, '1.json'), 'not to be read')
+    }
+    expect(await memory.claimUndelivered('GET http://shop/b')).toBeUndefined()
+    expect(await memory.claimUndelivered('GET http://shop/a')).toMatchObject({ delivery: 'open' })
+    await put(record(101, { request: 'GET http://shop/a' }))
+  })
+
+  it('has few folders, however many payments there were', async () => {
+    const { record, put } = setUp(100, ofFolder)
+    for (let n = 1; n <= wholeMax + 2; n += 1) {
+      await put(record(n, { request: `GET http://shop/${n}` }))
+      await put(record(n, { request: `GET http://shop/${n}`, delivery: 'delivered' }))
+    }
+    expect((await readdir(folder)).filter((name) => name.startsWith('0x')).length).toBeLessThanOrEqual(
+      wholeMax,
+    )
+    const [host = ''] = await readdir(join(folder, 'waiting'))
+    expect(await readdir(join(folder, 'waiting', host))).toEqual([])
+  })
+
+  it('finds a payment whose process was killed before its name was removed, or its record written', async () => {
+    const { memory, record, put } = setUp(1, ofFolder)
+    await put(record(1, { request: 'GET http://shop/a' }))
+    const [host = ''] = await readdir(join(folder, 'waiting'))
+    const [name = ''] = await readdir(join(folder, 'waiting', host))
+    await put(record(1, { request: 'GET http://shop/a', delivery: 'delivered' }))
+    await writeFile(join(folder, 'waiting', host, name), '')
+    expect(await memory.claimUndelivered('GET http://shop/a')).toBeUndefined()
+    await put(record(2, { request: 'GET http://shop/a' }))
   })
 })

@@ -1,23 +1,16 @@
 /** The payer's memory of payments, so that one challenge is never paid twice. */
 
-import { randomUUID } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   type ChallengeNonce,
   type Clock,
   type Hex,
-  Json,
-  Offer,
-  parseChallengeNonce,
+  type Offer,
+  parseUrl,
   type TxHash,
   unixSeconds,
 } from '@svc-zerc20/protocol'
 import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
-import { errorCode } from './files.js'
-import { type Holder, holderNow, isGone } from './holder.js'
-import { type Cell, createVersionedFile } from './versioned-file.js'
 
 /** Method and URL at which a request ended. The offer made there is paid there. */
 export type Target = { readonly method: string; readonly url: string }
@@ -50,6 +43,10 @@ export type PaymentRecord = {
   readonly outrunNonce?: string
   /** How often the permit was signed again. */
   readonly resigns?: number
+  /** The seller's word that it was used was told, and the chain has not confirmed it yet. */
+  readonly isTold?: boolean
+  /** An earlier payment for the same request that could still burn: only one of the two can. */
+  readonly instead?: ChallengeNonce | undefined
   /** Method and URL of the request the offer answered, as the caller made it. */
   readonly request?: string
   /** Where the offer was made, after redirects: the only place the payment goes to. */
@@ -60,6 +57,10 @@ export type PaymentRecord = {
   readonly header?: string
 }
 
+/** Whether anything that could move money was made for a payment. */
+export const isSigned = ({ payload, burn, outrunNonce }: PaymentRecord): boolean =>
+  payload !== undefined || burn !== undefined || outrunNonce !== undefined
+
 /** A payment after `hold`: with the caller's change, or as another holder has it. */
 export type Held = { readonly isOurs: boolean; readonly record: PaymentRecord | undefined }
 
@@ -68,7 +69,8 @@ export type PaymentMemory = {
   get(challengeNonce: ChallengeNonce): Promise<PaymentRecord | undefined>
   /**
    * Atomic: no other change of this payment runs between reading and writing. Returning undefined drops the
-   * record. Rejects with `memory_full` rather than forget a payment whose offer has not expired.
+   * record. Rejects with `memory_full` rather than forget a payment that waits at the same host and whose offer has not
+   * expired. What waits at one host refuses no other.
    */
   update(
     challengeNonce: ChallengeNonce,
@@ -77,7 +79,8 @@ export type PaymentMemory = {
   /**
    * Like `update`, for one holder at a time. While another holder works on an open payment, nothing changes
    * and `isOurs` is false. Otherwise the caller becomes the holder, until the payment is no longer open, the
-   * holder is gone, or the hold grew too old. Only the holder signs for a payment or gives it up.
+   * holder is gone, or the hold grew too old. Only the holder signs for a payment or gives it up. Rejects with
+   * `payment_used` when the challenge was paid, and nothing but that is remembered of it.
    */
   hold(
     challengeNonce: ChallengeNonce,
@@ -88,9 +91,50 @@ export type PaymentMemory = {
    * on.
    */
   claimUndelivered(request: string): Promise<PaymentRecord | undefined>
-  /** Every payment that is remembered. A payment that a killed process left open counts as undelivered. */
+  /** Whether nothing but the name is left of this payment: it is over, and its challenge is not paid again. */
+  isOver(challengeNonce: ChallengeNonce): Promise<boolean>
+  /** Every payment that is remembered as a whole. A payment that a killed process left open counts as undelivered. */
   list(): Promise<readonly PaymentRecord[]>
 }
+
+export type MemoryLimits = Pick<PayerLimits, 'paymentsPerHostMax' | 'retentionSeconds'>
+
+/** Payments that are over and still remembered as a whole. With more of them, only the names are kept. */
+export const wholeMax = 64
+
+export const isWaiting = ({ delivery }: PaymentRecord) => delivery === 'open' || delivery === 'undelivered'
+
+/** The chain is asked about a transfer that bought nothing for as long as its amount is reserved. */
+export const isNeeded = (record: PaymentRecord) =>
+  isWaiting(record) || (record.delivery === 'refused' && record.burn !== undefined)
+
+/** The second from which nobody can ask to pay a challenge again: nothing is signed for it any more. */
+export function forgottenAt(
+  { accepted: { extra }, burn }: PaymentRecord,
+  { retentionSeconds }: Pick<MemoryLimits, 'retentionSeconds'>,
+): number {
+  const { expiresAt, deadline = expiresAt } = extra
+  return (burn ? expiresAt : Math.min(expiresAt, deadline)) + retentionSeconds
+}
+
+/** The second from which the server cannot take a payment any more, if it did not before. */
+export const surelyOverAt = (
+  { accepted }: PaymentRecord,
+  { retentionSeconds }: Pick<MemoryLimits, 'retentionSeconds'>,
+) => accepted.extra.expiresAt + retentionSeconds
+
+/** Stands for the host beneath a client that tells none. */
+export const unknownHost = 'unknown'
+
+/** The host of a request's key. */
+export const hostOfRequest = (request: string | undefined): string =>
+  parseUrl(request?.split(' ')[1] ?? '')?.host ?? unknownHost
+
+export const memoryFull = (host: string, count: number) =>
+  new PayerError('memory_full', `${count} payments wait at ${host}`)
+
+export const paidBefore = (challengeNonce: ChallengeNonce) =>
+  new PayerError('payment_used', `challenge ${challengeNonce}`)
 
 /** Memory that ends with the process. */
 export function createPaymentMemory({
@@ -98,44 +142,83 @@ export function createPaymentMemory({
   limits,
 }: {
   readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'paymentsMax' | 'retentionSeconds'>
+  readonly limits: MemoryLimits
 }): PaymentMemory {
   const records = new Map<ChallengeNonce, PaymentRecord>()
+  /** Payments that wait, by their request and by its host. */
+  const waiting = { request: createGroups(), host: createGroups() }
+  /** Payments that are over, the first one first: some as a whole, others by their names alone. */
+  const whole = new Set<ChallengeNonce>()
+  const names = new Map<ChallengeNonce, number>()
 
-  const makeRoom = () => {
-    if (records.size < limits.paymentsMax) return
+  function put(nonce: ChallengeNonce, record: PaymentRecord | undefined): void {
+    const before = records.get(nonce)
+    for (const [by, keyOf] of [
+      [waiting.request, (each: PaymentRecord) => each.request ?? ''],
+      [waiting.host, (each: PaymentRecord) => hostOfRequest(each.request)],
+    ] as const) {
+      if (before) by.remove(keyOf(before), nonce)
+      if (record && isWaiting(record)) by.add(keyOf(record), nonce)
+    }
+    whole.delete(nonce)
+    if (record === undefined) records.delete(nonce)
+    else {
+      records.set(nonce, record)
+      if (!isNeeded(record)) whole.add(nonce)
+    }
+  }
+
+  function shorten(): void {
     const now = unixSeconds(clock)
-    for (const [nonce, { accepted }] of records) {
-      if (accepted.extra.expiresAt + limits.retentionSeconds <= now) records.delete(nonce)
+    for (const [nonce, until] of names) {
+      if (until > now) break
+      names.delete(nonce)
     }
-    if (records.size >= limits.paymentsMax) {
-      throw new PayerError('memory_full', `${records.size} payments are remembered`)
+    for (const nonce of whole) {
+      if (whole.size <= wholeMax) break
+      const record = records.get(nonce)
+      if (record) names.set(nonce, forgottenAt(record, limits))
+      put(nonce, undefined)
     }
+  }
+
+  function makeRoom({ request }: PaymentRecord): void {
+    shorten()
+    const there = waiting.host.of(hostOfRequest(request))
+    if (there.length < limits.paymentsPerHostMax) return
+    const now = unixSeconds(clock)
+    const over = there.filter((nonce) => {
+      const record = records.get(nonce)
+      return record === undefined || surelyOverAt(record, limits) <= now
+    })
+    for (const nonce of over) put(nonce, undefined)
+    if (over.length === 0) throw memoryFull(hostOfRequest(request), there.length)
   }
 
   const update: PaymentMemory['update'] = async (challengeNonce, change) => {
     const before = records.get(challengeNonce)
     const after = change(before)
-    if (after === undefined) {
-      records.delete(challengeNonce)
-      return undefined
-    }
-    if (before === undefined) makeRoom()
-    records.set(challengeNonce, after)
+    if (after && before === undefined) makeRoom(after)
+    put(challengeNonce, after)
     return after
   }
 
   return {
     get: async (challengeNonce) => records.get(challengeNonce),
+    isOver: async (challengeNonce) => names.has(challengeNonce),
     list: async () => [...records.values()],
     update,
     // This memory belongs to one process, with one promise for each payment: there is no other holder.
-    hold: async (challengeNonce, change) => ({ isOurs: true, record: await update(challengeNonce, change) }),
+    async hold(challengeNonce, change) {
+      if (names.has(challengeNonce) && change(undefined)) throw paidBefore(challengeNonce)
+      return { isOurs: true, record: await update(challengeNonce, change) }
+    },
     async claimUndelivered(request) {
-      for (const record of records.values()) {
-        if (record.delivery !== 'undelivered' || record.request !== request) continue
+      for (const nonce of waiting.request.of(request)) {
+        const record = records.get(nonce)
+        if (record?.delivery !== 'undelivered') continue
         const claimed: PaymentRecord = { ...record, delivery: 'open' }
-        records.set(record.challengeNonce, claimed)
+        put(nonce, claimed)
         return claimed
       }
       return undefined
@@ -143,128 +226,18 @@ export function createPaymentMemory({
   }
 }
 
-/**
- * A record and its holder. No record means that the payment was dropped. Its folder stays for a while:
- * removing it at once could remove what another process wrote there meanwhile.
- */
-type Stored = { readonly record?: PaymentRecord; readonly holder: Holder }
-
-/** From this number on, payments that are over are removed. */
-const crowded = 64
-
-export function createDurablePayments({
-  folder,
-  clock,
-  limits,
-}: {
-  readonly folder: string
-  readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'paymentsMax' | 'retentionSeconds'>
-}): PaymentMemory {
-  const holderId = randomUUID()
-  const holder = () => holderNow(holderId, clock)
-
-  const cellOf = (nonce: ChallengeNonce): Cell<Stored> =>
-    createVersionedFile({ folder: join(folder, nonce), parse: parseStored, clock })
-
-  async function nonces(): Promise<ChallengeNonce[]> {
-    try {
-      const names = await readdir(folder)
-      return names.map(parseChallengeNonce).filter((nonce) => nonce !== undefined)
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return []
-      throw new PayerError('state_unusable', `${folder}: ${(error as Error).message}`, { cause: error })
-    }
-  }
-
-  const drop = (nonce: ChallengeNonce) => rm(join(folder, nonce), { recursive: true, force: true })
-
-  async function makeRoom(): Promise<void> {
-    const all = await nonces()
-    if (all.length < Math.min(crowded, limits.paymentsMax)) return
-    let left = 0
-    for (const nonce of all) {
-      const stored = await cellOf(nonce).read()
-      if (stored?.record && !isOver(stored.record)) left += 1
-      else if (!stored || isGone(stored.holder, clock)) await drop(nonce)
-    }
-    if (left >= limits.paymentsMax) throw new PayerError('memory_full', `${left} payments are remembered`)
-  }
-
-  /** Whether a payment is over: nobody will ask for it again, and no money depends on it. */
-  const isOver = ({ accepted, delivery, burn }: PaymentRecord) =>
-    // The chain is asked about a transfer that bought nothing for as long as its amount is reserved.
-    (delivery === 'delivered' || (delivery === 'refused' && burn === undefined)) &&
-    accepted.extra.expiresAt + limits.retentionSeconds <= unixSeconds(clock)
-
-  const isFree = ({ record, holder }: Stored) =>
-    record?.delivery === 'undelivered' || (record?.delivery === 'open' && isGone(holder, clock))
-
-  const isHeldByAnother = ({ record, holder }: Stored) =>
-    record?.delivery === 'open' && holder.id !== holderId && !isGone(holder, clock)
-
-  async function change(
-    nonce: ChallengeNonce,
-    next: (record: PaymentRecord | undefined) => PaymentRecord | undefined,
-    isRefused: (before: Stored) => boolean,
-  ): Promise<Held> {
-    const cell = cellOf(nonce)
-    if ((await cell.read())?.record === undefined) {
-      if (next(undefined) === undefined) return { isOurs: true, record: undefined }
-      await makeRoom()
-    }
-    let isOurs = true
-    const { record } = await cell.update((before) => {
-      isOurs = before === undefined || !isRefused(before)
-      if (before !== undefined && !isOurs) return before
-      const after = next(before?.record)
-      return { ...(after && { record: after }), holder: holder() }
-    })
-    return { isOurs, record }
-  }
-
+/** Names in groups. An empty group takes no room. */
+function createGroups() {
+  const groups = new Map<string, Set<ChallengeNonce>>()
   return {
-    get: async (nonce) => (await cellOf(nonce).read())?.record,
-
-    update: async (nonce, next) => (await change(nonce, next, () => false)).record,
-
-    hold: (nonce, next) => change(nonce, next, isHeldByAnother),
-
-    async claimUndelivered(request) {
-      for (const nonce of await nonces()) {
-        const cell = cellOf(nonce)
-        const stored = await cell.read()
-        if (!stored || stored.record?.request !== request || !isFree(stored)) continue
-        let isMine = false
-        const { record } = await cell.update((before) => {
-          const { record: now } = before ?? {}
-          isMine = before !== undefined && now !== undefined && isFree(before)
-          if (!before || !now || !isMine) return before ?? { holder: holder() }
-          return { record: { ...now, delivery: 'open' }, holder: holder() }
-        })
-        if (isMine && record) return record
-      }
-      return undefined
+    of: (key: string): readonly ChallengeNonce[] => [...(groups.get(key) ?? [])],
+    add(key: string, name: ChallengeNonce): void {
+      groups.set(key, (groups.get(key) ?? new Set()).add(name))
     },
-
-    async list() {
-      const stored = await Promise.all((await nonces()).map((nonce) => cellOf(nonce).read()))
-      return stored.flatMap((each) => {
-        if (!each?.record) return []
-        return [isFree(each) ? { ...each.record, delivery: 'undelivered' as const } : each.record]
-      })
+    remove(key: string, name: ChallengeNonce): void {
+      const group = groups.get(key)
+      group?.delete(name)
+      if (group?.size === 0) groups.delete(key)
     },
   }
-}
-
-const deliveries = ['open', 'undelivered', 'delivered', 'refused']
-
-function parseStored(raw: unknown): Stored | undefined {
-  if (!Json.isObject(raw) || !Json.isObject(raw.holder)) return undefined
-  const { record } = raw
-  if (record === undefined) return raw as Stored
-  if (!Json.isObject(record) || !Offer.parse(record.accepted).ok) return undefined
-  if (!parseChallengeNonce(record.challengeNonce) || !deliveries.includes(String(record.delivery)))
-    return undefined
-  return raw as Stored
 }

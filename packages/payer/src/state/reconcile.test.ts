@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { address, bytes32, offerAt } from '../../test/offers.js'
 import { defaultLimits } from '../limits.js'
+import type { BurnState } from './burn-verdict.js'
 import { openState } from './open-state.js'
 import type { PaymentRecord } from './payments.js'
-import { type BurnState, createReconcile } from './reconcile.js'
+import { createReconcile } from './reconcile.js'
 import type { Reservation } from './spend-state.js'
 
 const nonce = bytes32(1) as ChallengeNonce
@@ -42,7 +43,14 @@ async function setUp(changes: Partial<Reservation>, says: BurnState = 'absent') 
     ...changes,
   }
   await totals.reserve(nonce, reservation, [])
-  const reconcile = createReconcile({ totals, audit, memory, burnState: async () => says, clock })
+  const reconcile = createReconcile({
+    totals,
+    audit,
+    memory,
+    burnState: async () => says,
+    clock,
+    limits: defaultLimits,
+  }).now
   const isReserved = async () => (await totals.reservation(nonce)) !== undefined
   const record: PaymentRecord = {
     challengeNonce: nonce,
@@ -50,7 +58,7 @@ async function setUp(changes: Partial<Reservation>, says: BurnState = 'absent') 
     delivery: 'open',
     resends: 0,
   }
-  return { clock, open, totals, memory, reconcile, isReserved, record }
+  return { clock, open, totals, audit, memory, reconcile, isReserved, record }
 }
 
 describe('a reservation', () => {
@@ -70,7 +78,14 @@ describe('a reservation', () => {
     await reconcile()
     expect(await isReserved()).toBe(true)
     const { memory, audit } = openState({ folder, clock, limits: defaultLimits })
-    await createReconcile({ totals, audit, memory, burnState: async () => 'burned', clock })()
+    await createReconcile({
+      totals,
+      audit,
+      memory,
+      burnState: async () => 'burned',
+      clock,
+      limits: defaultLimits,
+    }).now()
     expect((await totals.state()).totals).toEqual({ p: '1000' })
   })
 
@@ -98,5 +113,29 @@ describe('a reservation', () => {
     expect(await isReserved()).toBe(true)
     expect(await totals.release(nonce, 'heir')).toBe(true)
     expect(await isReserved()).toBe(false)
+  })
+
+  it('is looked at once for all who ask at once, and beside purchases once in a while', async () => {
+    const { totals, audit, memory, clock } = await setUp({})
+    clock.advance(400_000)
+    let looks = 0
+    const { now, beside } = createReconcile({
+      totals,
+      audit,
+      memory,
+      clock,
+      limits: defaultLimits,
+      async burnState() {
+        looks += 1
+        return 'unknown'
+      },
+    })
+    await Promise.all([now(), now()])
+    expect(looks).toBe(1)
+    beside()
+    clock.advance(defaultLimits.reconcilePauseMs)
+    beside()
+    await now()
+    expect(looks).toBe(2)
   })
 })

@@ -1,12 +1,11 @@
 /** The states of a promised burn, as the chain tells them. */
 import { type ChallengeNonce, type Clock, type Hex, type TxHash, unixSeconds } from '@svc-zerc20/protocol'
+import type { PayerLimits } from '../limits.js'
 import type { AuditLog } from './audit-log.js'
+import type { BurnState } from './burn-verdict.js'
 import type { Totals } from './capped-totals.js'
-import type { PaymentMemory } from './payments.js'
+import { isWaiting, type PaymentMemory } from './payments.js'
 import type { Reservation } from './spend-state.js'
-
-/** `absent`: no burn exists, and none can come any more. */
-export type BurnState = 'burned' | 'absent' | 'unknown'
 
 /** The signed transfer of a self-transfer, where there is one. */
 export type SignedTransfer = { readonly hash: TxHash; readonly raw: Hex }
@@ -14,7 +13,7 @@ export type SignedTransfer = { readonly hash: TxHash; readonly raw: Hex }
 /** What must be known of a payment to look for its burn. */
 export type PromisedBurn = Pick<
   Reservation,
-  'way' | 'helper' | 'deadline' | 'token' | 'payer' | 'payTo' | 'amount'
+  'way' | 'helper' | 'deadline' | 'token' | 'payer' | 'payTo' | 'amount' | 'isReplaced'
 >
 
 export type ReadBurnState = (
@@ -23,8 +22,20 @@ export type ReadBurnState = (
   transfer: SignedTransfer | undefined,
 ) => Promise<BurnState>
 
+export type Reconcile = {
+  /**
+   * Ends reservations whose burns the chain can rule out or has by now. Callers at once share one look, which asks about
+   * no more of them after `reconcileMsMax`.
+   */
+  now(): Promise<void>
+  /** Does so beside what the caller does, now and then, and never fails. */
+  beside(): void
+}
+
 /** How long past its end a reservation is left alone: its holder may still be at work. */
 const graceSeconds = 60
+/** Reservations about which the chain is asked at once. */
+const askedAtOnce = 16
 
 export function createReconcile({
   totals,
@@ -32,13 +43,15 @@ export function createReconcile({
   memory,
   burnState,
   clock,
+  limits,
 }: {
   readonly totals: Totals
   readonly audit: AuditLog
   readonly memory: Pick<PaymentMemory, 'get' | 'hold'>
   readonly burnState: ReadBurnState
   readonly clock: Clock
-}): () => Promise<void> {
+  readonly limits: Pick<PayerLimits, 'reconcileMsMax' | 'reconcilePauseMs'>
+}): Reconcile {
   /**
    * Ends a payment without a signed transfer, so that a process that slept cannot sign one afterwards.
    * Returns false if another holder is at work on the payment, or signed meanwhile.
@@ -53,6 +66,11 @@ export function createReconcile({
   const transferOf = async (challengeNonce: ChallengeNonce, { way }: Reservation) =>
     way === 'self-transfer' ? (await memory.get(challengeNonce))?.burn : undefined
 
+  async function waits(challengeNonce: ChallengeNonce): Promise<boolean> {
+    const record = await memory.get(challengeNonce)
+    return record !== undefined && isWaiting(record)
+  }
+
   async function settle(challengeNonce: ChallengeNonce, reservation: Reservation): Promise<void> {
     const transfer = await transferOf(challengeNonce, reservation)
     if (reservation.way === 'self-transfer' && !transfer && !(await endIntent(challengeNonce))) return
@@ -61,22 +79,47 @@ export function createReconcile({
       await totals.spend(challengeNonce)
       await audit.append({ event: 'paid', challengeNonce, why: 'the chain has the burn' })
     }
-    if (state === 'absent') {
+    // A signed transfer can be mined for as long as its txNonce is free, and whether it is, is the node's word. Only the spent
+    // transfer that took its txNonce frees its money, once the record of the payment says that it is over: until then the
+    // reservation alone tells that the burn cannot come.
+    if (state === 'absent' && (!transfer || (reservation.isReplaced && !(await waits(challengeNonce))))) {
       if (!(await totals.release(challengeNonce, reservation.owner))) return
-      const why = 'the chain has no burn, and none can come'
+      const why = 'it has no burn, and none can come'
       await audit.append({ event: 'released', challengeNonce, why })
     }
   }
 
-  return async () => {
+  async function look(): Promise<void> {
     const { reservations } = await totals.state()
     const now = unixSeconds(clock)
-    for (const [nonce, reservation] of Object.entries(reservations)) {
+    const open = Object.entries(reservations)
+    const settleOne = async ([nonce, reservation]: (typeof open)[number]) => {
       const challengeNonce = nonce as ChallengeNonce
       // What became of a signed transfer can be told at any time.
       const isOver = endOf(reservation) + graceSeconds <= now
       if (isOver || (await transferOf(challengeNonce, reservation))) await settle(challengeNonce, reservation)
     }
+    const untilMs = clock.now() + limits.reconcileMsMax
+    while (open.length > 0 && clock.now() < untilMs) {
+      await Promise.all(open.splice(0, askedAtOnce).map(settleOne))
+    }
+  }
+
+  let looking: Promise<void> | undefined
+  let nextMs = 0
+  const shared = () => {
+    nextMs = clock.now() + limits.reconcilePauseMs
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  return {
+    now: shared,
+    beside() {
+      if (clock.now() >= nextMs) shared().catch(() => undefined)
+    },
   }
 }
 

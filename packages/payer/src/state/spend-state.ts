@@ -1,4 +1,5 @@
 /** Money spent and money reserved, as plain data, and how both change. */
+import { createHash } from 'node:crypto'
 import { Json } from '@svc-zerc20/protocol'
 
 /**
@@ -25,6 +26,10 @@ export type Reservation = {
   readonly owner: string
   /** The hash over everything that may be signed. */
   readonly terms: string
+  /** Of a transfer that was signed: the txNonce that it takes. */
+  readonly txNonce?: number | undefined
+  /** Another transfer with its txNonce was spent. It counts no more, and is kept until its record knows. */
+  readonly isReplaced?: boolean
 }
 
 type Amounts = Readonly<Record<string, string>>
@@ -37,7 +42,7 @@ export type SpendState = {
   /** Network, token and hour → spent in it. */
   readonly hours: Amounts
   readonly reservations: Readonly<Record<string, Reservation>>
-  /** Network, token and route → the price that later prices are compared with. */
+  /** Hash of network, token and route → the price that later prices are compared with. */
   readonly prices: Amounts
 }
 
@@ -68,7 +73,7 @@ const namesOf = ({ host, addresses }: Place) => [...new Set([host, ...addresses]
 
 /** The amounts that count against the caps of one network and token, and of one host by its name or an address. */
 export function usedOf(state: SpendState, pair: string, place: Place, nowMs: number): Used {
-  const open = Object.values(state.reservations).filter((each) => each.pair === pair)
+  const open = Object.values(state.reservations).filter((each) => each.pair === pair && !each.isReplaced)
   const reserved = sum(open.map(({ amount }) => amount))
   const first = hourOf(nowMs) - hoursOfDay + 1
   const today = hoursOf(state, pair)
@@ -87,8 +92,12 @@ export function usedOf(state: SpendState, pair: string, place: Place, nowMs: num
   }
 }
 
+/** Short, because all prices are read and written with every payment. */
+const priceKey = (pair: string, route: string) =>
+  createHash('sha256').update(`${pair} ${route}`).digest('base64url').slice(0, 22)
+
 export const priceOf = (state: SpendState, pair: string, route: string): bigint | undefined => {
-  const known = state.prices[`${pair} ${route}`]
+  const known = state.prices[priceKey(pair, route)]
   return known === undefined ? undefined : BigInt(known)
 }
 
@@ -107,6 +116,37 @@ export function withReservation(state: SpendState, nonce: string, reservation: R
   return { ...state, reservations: { ...state.reservations, [nonce]: { ...reservation, hour } } }
 }
 
+/**
+ * Further ahead than the longest-lived offer, no hour can be right: the clock was ahead when it was noted. No shop whose
+ * clock is right is paid while ours is wrong by more.
+ */
+const hoursAheadMax = 31 * 24
+
+/**
+ * The state in which hours that a wrong clock noted far ahead are the present one. Otherwise a clock that was ahead once
+ * would hold the cap of a day until that time comes.
+ */
+export function withoutFarHours(state: SpendState, nowMs: number): SpendState {
+  const now = hourOf(nowMs)
+  const isFar = (hour: number) => hour > now + hoursAheadMax
+  const hourIn = (key: string) => Number(key.slice(key.lastIndexOf(' ') + 1))
+  const reservations = Object.entries(state.reservations)
+  if (
+    !Object.keys(state.hours).some((key) => isFar(hourIn(key))) &&
+    !reservations.some(([, { hour }]) => isFar(hour))
+  ) {
+    return state
+  }
+  const hours = Object.entries(state.hours).reduce<Amounts>((all, [key, amount]) => {
+    const at = isFar(hourIn(key)) ? `${key.slice(0, key.lastIndexOf(' '))} ${now}` : key
+    return add(all, at, amount)
+  }, {})
+  const moved = reservations.map(
+    ([nonce, each]) => [nonce, isFar(each.hour) ? { ...each, hour: now } : each] as const,
+  )
+  return { ...state, hours, reservations: Object.fromEntries(moved) }
+}
+
 const hoursOf = ({ hours }: SpendState, pair: string): [number, string][] =>
   Object.entries(hours)
     .filter(([key]) => key.startsWith(`${pair} `))
@@ -119,6 +159,26 @@ export function withoutReservation(state: SpendState, nonce: string): SpendState
   return { ...state, reservations }
 }
 
+/** The state in which it is known which txNonce a signed transfer takes. Unchanged where there is no reservation. */
+export function withTxNonce(state: SpendState, nonce: string, txNonce: number): SpendState {
+  const reservation = reservationOf(state, nonce)
+  if (reservation === undefined) return state
+  return { ...state, reservations: { ...state.reservations, [nonce]: { ...reservation, txNonce } } }
+}
+
+/**
+ * Of two transfers with one txNonce only one can be mined, so the spent one takes the place of the others. A node's word that
+ * a txNonce is used frees nothing, and no more is freed than was spent: the node may name the wrong one of two.
+ */
+const isReplacedBy =
+  (spent: Reservation) =>
+  ({ pair, payer, txNonce, amount }: Reservation): boolean =>
+    txNonce !== undefined &&
+    txNonce === spent.txNonce &&
+    pair === spent.pair &&
+    payer === spent.payer &&
+    BigInt(amount) <= BigInt(spent.amount)
+
 /** The state in which a reservation became a payment. Unchanged where there is none. */
 export function withSpent(state: SpendState, nonce: string): SpendState {
   const reservation = reservationOf(state, nonce)
@@ -130,8 +190,13 @@ export function withSpent(state: SpendState, nonce: string): SpendState {
     .slice(hoursKept)
     .map((each) => `${pair} ${each}`)
   const hours = Object.entries(state.hours).filter(([key]) => !dropped.includes(key))
+  const others = Object.entries(withoutReservation(state, nonce).reservations)
+  const isReplaced = isReplacedBy(reservation)
   return {
-    ...withoutReservation(state, nonce),
+    ...state,
+    reservations: Object.fromEntries(
+      others.map(([each, other]) => [each, isReplaced(other) ? { ...other, isReplaced: true } : other]),
+    ),
     totals: add(state.totals, pair, amount),
     hosts: namesOf(reservation).reduce((hosts, name) => add(hosts, `${pair} ${name}`, amount), state.hosts),
     hours: add(Object.fromEntries(hours), `${pair} ${hour}`, amount),
@@ -147,7 +212,7 @@ export function withPrice(
   { pair, route, amount }: Reservation,
   isApproved: boolean,
 ): SpendState {
-  const key = `${pair} ${route}`
+  const key = priceKey(pair, route)
   const { [key]: before, ...others } = state.prices
   const isKept = before !== undefined && !isApproved && BigInt(before) < BigInt(amount)
   const entries = [...Object.entries(others), [key, isKept ? before : amount] as const]
@@ -182,4 +247,5 @@ const isReservation = (value: unknown) =>
   Array.isArray(value.addresses) &&
   Number.isSafeInteger(value.hour) &&
   Number.isSafeInteger(value.expiresAt) &&
+  (value.txNonce === undefined || Number.isSafeInteger(value.txNonce)) &&
   ['permit', 'self-transfer'].includes(String(value.way))
