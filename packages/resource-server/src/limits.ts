@@ -28,6 +28,8 @@ export type Limits = Settable<typeof limits>
 export const answerLimits = {
   /** Time in which the same payment gets the same answer again. */
   keptMs: 600_000,
+  /** Time in which an accepted payment whose handler failed may run it again. */
+  owedMs: 86_400_000,
   /** Size of all answers in memory together. The oldest are forgotten first, and a larger one is not kept. */
   bytesMax: 67_108_864,
   /** Number of answers in memory. */
@@ -35,6 +37,14 @@ export const answerLimits = {
 } as const
 
 export type AnswerLimits = { readonly bytesMax: number; readonly answersMax: number }
+
+/** The answer of a paid handler is held in memory, as a whole, until its payment is accepted. */
+export const heldLimits = {
+  /** Time from its first byte to its end. A payer waits 30 s for all of it by default. */
+  endsMs: 60_000,
+  /** Its size. */
+  bytesMax: 268_435_456,
+} as const
 
 /** Of the presentations of one offer, one is at work at a time. */
 export const presentationLimits = {
@@ -62,6 +72,12 @@ export const clientLimits = {
   refusedPerMinute: 8,
   /** Refused payments a minute for one offer. An honest payer may need three tries when its permit nonce was used. */
   refusedPerOfferPerMinute: 4,
+  /**
+   * Payments a minute that the facilitator was asked about and that bought nothing, for whatever reason. Each of them is a verify
+   * and a settle at most, so with its offers and re-sent settles one client takes less than the 120 requests a minute of a seller
+   * that the facilitator does not know.
+   */
+  unacceptedPerMinute: 20,
   /** Re-sent settles a minute. Above this, the payer is told to send its payment again. */
   resendsPerMinute: 60,
   /** Clients remembered at a time, each for a minute after its last request. All others share one client's limit. */

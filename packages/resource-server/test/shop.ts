@@ -10,8 +10,10 @@ import { network, token } from './facilitator.js'
 
 export const secret = 'a stable secret of the shop, 32 bytes or more'
 
-export const schemeFor = (facilitatorUrl: string, options: Partial<SvcSchemeOptions> = {}) =>
-  createSvcScheme({ facilitatorUrl, network, token, secret, ...options })
+export const schemeFor = (
+  facilitatorUrl: string | readonly string[],
+  options: Partial<SvcSchemeOptions> = {},
+) => createSvcScheme({ facilitatorUrl, network, token, secret, ...options })
 
 type Routes = Parameters<typeof paymentMiddleware>[0]
 export type Shop = Awaited<ReturnType<typeof openShop>>

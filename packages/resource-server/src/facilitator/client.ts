@@ -1,5 +1,5 @@
 /** The plugin's calls to the facilitator. A call without a verdict throws and is reported to the seller. */
-import { type Clock, FacilitatorApi, type ReasonCode } from '@svc-zerc20/protocol'
+import { type Clock, FacilitatorApi } from '@svc-zerc20/protocol'
 import { type FacilitatorClient, FacilitatorResponseError } from '@x402/core/server'
 import type { SettleResponse } from '@x402/core/types'
 import type { Limits } from '../limits.js'
@@ -10,7 +10,7 @@ import {
   type PresentedPayload,
   type PresentedRequirements,
 } from './disclosure.js'
-import { type Fetch, openEndpoint, type Reply } from './endpoint.js'
+import { type Fetch, isOf, openEndpoint, type Reply } from './endpoint.js'
 import type { SeenInTime } from './seen-in-time.js'
 
 export type Facilitator = {
@@ -39,7 +39,7 @@ export type FacilitatorFailure = FacilitatorResponseError & {
 export type OnProblem = (failure: FacilitatorFailure) => void
 
 export type FacilitatorDeps = {
-  readonly facilitatorUrl: string
+  readonly facilitatorUrl: string | readonly string[]
   readonly facilitatorToken?: string | undefined
   readonly fetch: Fetch
   readonly limits: Limits
@@ -50,7 +50,7 @@ export type FacilitatorDeps = {
 
 export function createFacilitator(deps: FacilitatorDeps): Facilitator {
   const { limits, clock, seenInTime, onProblem, ...where } = deps
-  const endpoint = openEndpoint({ ...where, limits })
+  const endpoint = openEndpoint({ ...where, limits, clock })
   const fail = (failure: FacilitatorFailure) => {
     onProblem(failure)
     return failure
@@ -74,15 +74,20 @@ export function createFacilitator(deps: FacilitatorDeps): Facilitator {
     for (;;) {
       const reply = await endpoint.post(path, body, Math.max(1, Math.floor(endsAtMs - clock.now())))
       const pauseMs = 1_000 * (reply.retryAfterSeconds ?? Number.POSITIVE_INFINITY)
-      if (!isOverloaded(reply) || clock.now() + pauseMs >= endsAtMs) return reply
+      if (!isOf('overloaded', reply) || clock.now() + pauseMs >= endsAtMs) return reply
       await clock.sleep(pauseMs)
     }
   }
   /** Waits for the reply and parses it with `read`; throws when either fails. */
+  let isAway = false
   async function ask<T>(operation: string, call: Promise<Reply>, read: (reply: Reply) => T | undefined) {
     const reply = await call.catch((cause) => {
+      // Once an outage, and for the seller alone: what others are shown never names the address.
+      if (!isAway) process.emitWarning(`the facilitator at ${endpoint.where} gives no answer; is it running?`)
+      isAway = true
       throw fail(facilitatorFailure(`the facilitator gave no answer to ${operation}`, { cause }))
     })
+    isAway = false
     const answer = read(reply)
     if (answer === undefined) throw fail(refusalIn(operation, reply))
     return answer
@@ -139,12 +144,6 @@ export function createFacilitator(deps: FacilitatorDeps): Facilitator {
 function challengeIn(body: unknown): FacilitatorApi.ChallengeOffer | undefined {
   const parsed = FacilitatorApi.parseChallenge(body)
   return parsed.ok ? parsed.value : undefined
-}
-
-function isOverloaded({ status, body }: Reply): boolean {
-  const reason =
-    readProblem(body).reason ?? readVerdict(body)?.invalidReason ?? readSettlement(body)?.errorReason
-  return status === 503 && reason === ('overloaded' satisfies ReasonCode)
 }
 
 function refusalIn(operation: string, { status, body, retryAfterSeconds }: Reply): FacilitatorFailure {

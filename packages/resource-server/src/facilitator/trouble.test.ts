@@ -1,6 +1,6 @@
 import { paymentMiddlewareFromHTTPServer } from '@x402/express'
 import express from 'express'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   type Answer,
   accepted,
@@ -33,7 +33,10 @@ afterEach(async () => {
 })
 afterAll(() => facilitator.close())
 
-async function open(options: Partial<SvcSchemeOptions> = {}, url = facilitator.url) {
+async function open(
+  options: Partial<SvcSchemeOptions> = {},
+  url: SvcSchemeOptions['facilitatorUrl'] = facilitator.url,
+) {
   const problems: FacilitatorFailure[] = []
   const svc = schemeFor(url, { onProblem: (failure) => problems.push(failure), ...options })
   const shop: Shop = await openShop(svc, { 'GET /x': { accepts: svc.accept({ price: '100' }) } })
@@ -65,6 +68,16 @@ describe('a facilitator that is not there when the seller starts', () => {
     opened.push(late)
     const payment = paymentFor(offerOf(required(await shop.get('/x'))))
     expect((await shop.get('/x', payment)).status).toBe(200)
+  })
+
+  it('is named with its address once an outage, to the seller alone', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const port = await freePort()
+    const { shop } = await open({}, `http://user:hunter2@127.0.0.1:${port}`)
+    for (let i = 0; i < 3; i++) expect(await (await shop.get('/x')).text()).not.toContain(`${port}`)
+    const named = () => warned.mock.calls.filter(([line]) => String(line).includes('gives no answer; is it'))
+    expect(named()).toEqual([[`the facilitator at http://127.0.0.1:${port} gives no answer; is it running?`]])
+    warned.mockRestore()
   })
 
   it('may also answer nonsense first', async () => {
@@ -272,6 +285,91 @@ describe('a facilitator that is overloaded', () => {
     expect(problems).toMatchObject([{ reason: 'overloaded', retryAfterSeconds: 1 }])
     expect(slept).toEqual([])
     expect(facilitator.counts().challenge).toBe(1)
+  })
+})
+
+describe('a facilitator of several daemons, of which one is active', () => {
+  const standby = { error: 'another is active', reason: 'standby' }
+  const is = (body: object): Answer => ({ status: 503, headers: { 'retry-after': '1' }, body })
+  const standsBy = ({ script }: TestFacilitator) =>
+    Object.assign(script, {
+      challenge: () => is(standby),
+      verify: () => is({ isValid: false, invalidReason: 'standby' }),
+      settle: () => is(refused('standby')),
+      payments: () => is(standby),
+    })
+
+  async function openPair() {
+    const other = await startFacilitator()
+    opened.push(other)
+    return { other, ...(await open({}, [facilitator.url, other.url])) }
+  }
+
+  it('is found where another one stands by, and remembered', async () => {
+    const { other, shop } = await openPair()
+    standsBy(facilitator)
+    for (let i = 0; i < 3; i++) {
+      const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+      expect((await shop.get('/x', payment)).status).toBe(200)
+    }
+    expect(facilitator.counts()).toEqual({ challenge: 1, verify: 0, settle: 0, payments: 0 })
+    expect(other.counts()).toMatchObject({ challenge: 3, verify: 3, settle: 3 })
+  })
+
+  it('is found where another one takes no connection, and found again when it comes back', async () => {
+    const { other, shop } = await openPair()
+    const { port } = other
+    standsBy(facilitator)
+    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
+    await other.close()
+    facilitator.reset()
+    expect((await shop.get('/x', payment)).status).toBe(200)
+    const again = await startFacilitator(port)
+    opened.push(again)
+    standsBy(facilitator)
+    expect((await shop.get('/x')).status).toBe(402)
+    expect(again.counts().challenge).toBe(1)
+  })
+
+  it('is waited for while none is active, and an unpaid request is worth that, too', async () => {
+    const { other, shop, problems } = await openPair()
+    const unpaid = paymentFor(offerOf(required(await shop.get('/x'))))
+    standsBy(facilitator)
+    standsBy(other)
+    setTimeout(other.reset, 300)
+    const begunAt = performance.now()
+    const answers = await Promise.all([shop.get('/x'), shop.get('/x', unpaid)])
+    expect(answers.map(({ status }) => status)).toEqual([402, 200])
+    expect(performance.now() - begunAt).toBeLessThan(2_000)
+    expect(problems).toEqual([])
+  })
+
+  it('is told as standby when none becomes active in time', async () => {
+    const { other } = await openPair()
+    for (const each of [facilitator, other]) standsBy(each)
+    const { shop, problems } = await open({ limits: { challengeTimeoutMs: 500 } }, [
+      facilitator.url,
+      other.url,
+    ])
+    expect((await shop.get('/x')).status).toBe(502)
+    expect(problems).toMatchObject([{ reason: 'standby', retryAfterSeconds: 1 }])
+  })
+
+  it('is named by a variable of the environment, with a comma between, each with its own credentials', async () => {
+    const other = await startFacilitator()
+    opened.push(other)
+    const withUser = (url: string, user: string) => url.replace('//', `//${user}@`)
+    standsBy(facilitator)
+    const { shop } = await open({}, `${withUser(facilitator.url, 'a:x,y')}, ${withUser(other.url, 'b:z')}`)
+    expect((await shop.get('/x')).status).toBe(402)
+    const told = [facilitator, other].map(({ calls }) => calls.find(({ path }) => path === '/challenge'))
+    expect(told.map((call) => Buffer.from(call?.authorization?.slice(6) ?? '', 'base64').toString())).toEqual(
+      ['a:x,y', 'b:z'],
+    )
+  })
+
+  it('has an address at least', () => {
+    expect(() => schemeFor([])).toThrowError(expect.objectContaining({ code: 'option_missing' }))
   })
 })
 

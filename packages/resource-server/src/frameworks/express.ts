@@ -1,9 +1,11 @@
 /** Paid routes of express. */
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { visits } from '../visits/visit.js'
 import { type Holdable, holdAnswer } from './held-answer.js'
 import { type Recordable, recordAnswer, writeAnswer } from './recorded-answer.js'
+import { endOf } from './whole-answer.js'
 
 type Middleware = (request: never, response: never, next: never) => unknown
 
@@ -12,6 +14,8 @@ type Request = {
   readonly baseUrl: string
   readonly path: string
   readonly originalUrl: string
+  /** Of a handler in `app.use` there is none. */
+  readonly route?: { readonly path?: unknown } | undefined
   readonly headers: Record<string, string | string[] | undefined>
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
@@ -34,6 +38,7 @@ export function sellOnExpress<Official extends Middleware>(
   paymentMiddlewareFromHTTPServer: (server: never) => Official,
   options: GateOptions<Parameters<Official>[0]> = {},
 ): (sale: PaidSale) => Official {
+  const { clock = systemClock } = options
   const client = options.client ?? ((request: Request) => request.socket.remoteAddress)
   const open = createGate<Request>(svc, {
     ...options,
@@ -45,13 +50,17 @@ export function sellOnExpress<Official extends Middleware>(
     const handle: Handle = async (request, response, next) => {
       const { method, baseUrl, path, originalUrl: target, headers } = request
       const header = (name: string) => [headers[name.toLowerCase()]].flat()[0]
-      const admission = await admit({ request, method, path: `${baseUrl}${path}`, target, header })
+      const anyCase = { mount: baseUrl, patterns: patternsOf(request) }
+      const admission = await admit({ request, method, path: `${baseUrl}${path}`, anyCase, target, header })
       if (admission === 'free') return next()
       if ('visit' in admission) {
         const { visit, presentation } = admission
         const goOn: Next = (...error) => {
-          visit.takeBack ??= holdAnswer(response)
-          return next(...error)
+          if (error.length > 0) return next(...error)
+          const takeBack = holdAnswer(response)
+          visit.takeBack = takeBack
+          const ended = endOf(response, clock, takeBack)
+          return Promise.all([next(), ended])
         }
         recordAnswer(response, (answer) => presentation.end(visit.isAccepted ? answer : undefined))
         response.once('close', () => presentation.abandon(() => visit.isAccepted === true))
@@ -65,3 +74,6 @@ export function sellOnExpress<Official extends Middleware>(
     return handle as unknown as Official
   }
 }
+
+const patternsOf = ({ route }: Request): string[] =>
+  [route?.path].flat().filter((path) => typeof path === 'string')

@@ -1,7 +1,9 @@
 /** Paid routes of hono. */
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
+import { wholeOf } from './whole-answer.js'
 
 type Middleware = (context: never, next: never) => unknown
 
@@ -10,9 +12,11 @@ type Context = {
     readonly method: string
     readonly path: string
     readonly url: string
+    /** Its signal tells that the client is gone. */
+    readonly raw: { readonly signal?: AbortSignal }
     header(name: string): string | undefined
   }
-  readonly res: Response
+  res: Response | undefined
   readonly env?: { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined
 }
 type Handle = (context: Context, next: () => Promise<unknown>) => unknown
@@ -29,6 +33,7 @@ export function sellOnHono<Official extends Middleware>(
   paymentMiddlewareFromHTTPServer: (server: never) => Official,
   options: GateOptions<Parameters<Official>[0]> = {},
 ): (sale: PaidSale) => Official {
+  const { clock = systemClock } = options
   const client = options.client ?? ((context: Context) => context.env?.incoming?.socket?.remoteAddress)
   const open = createGate<Context>(svc, {
     ...options,
@@ -45,8 +50,16 @@ export function sellOnHono<Official extends Middleware>(
       if (admission === 'free') return next()
       if ('answer' in admission) return refusalToResponse(admission.answer)
       if ('kept' in admission) return keptToResponse(admission.kept)
+      const goOn = async () => {
+        await next()
+        const whole = await wholeOf(context.res as Response, clock)
+        // Otherwise hono adds the headers of the one to those of the other.
+        context.res = undefined
+        context.res = whole
+      }
       // The official middleware returns a refusal, and sets `res` to an answer.
-      return serve(admission, async () => (await official(context, next)) ?? context.res)
+      const run = async () => (await official(context, goOn)) ?? (context.res as Response)
+      return serve(admission, context.req.raw.signal, run)
     }
     return handle as unknown as Official
   }

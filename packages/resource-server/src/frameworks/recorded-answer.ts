@@ -55,6 +55,8 @@ export function recordAnswer(response: Recordable, keep: (answer: ServedAnswer) 
         for (const callback of callbacks) callback()
       }
       response.end(...(body.length > 0 ? [body, done] : [done]))
+      // A handler that was given up may still write. Node would end the process for a byte after the end.
+      Object.assign(response, { write: () => false, end: () => response })
     })
     return response
   }

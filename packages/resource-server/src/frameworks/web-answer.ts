@@ -17,9 +17,13 @@ export const keptToResponse = ({ status, headers, body }: ServedAnswer): Respons
 /** Runs the official middleware, and keeps the answer to an accepted payment before it goes out. */
 export async function serve(
   { visit, presentation }: Extract<Admission, { visit: unknown }>,
+  gone: AbortSignal | undefined,
   official: () => Promise<Response>,
 ): Promise<Response> {
   let answer: ServedAnswer | undefined
+  const abandon = () => presentation.abandon(() => visit.isAccepted === true)
+  if (gone?.aborted) abandon()
+  gone?.addEventListener('abort', abandon, { once: true })
   try {
     const response = await visits.run(visit, official)
     if (visit.isAccepted) {
@@ -28,6 +32,7 @@ export async function serve(
     }
     return response
   } finally {
+    gone?.removeEventListener('abort', abandon)
     await presentation.end(answer)
   }
 }

@@ -4,6 +4,7 @@ import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/cl
 import { noVerdictRetrySeconds, presentationLimits } from '../limits.js'
 import { type Explanation, paymentUnderWay, presentAgain } from '../refusal.js'
 import { OverLimit } from '../visits/bucket.js'
+import { RepeatedQuery } from '../visits/priced-request.js'
 
 export type Answer = {
   readonly status: number
@@ -33,6 +34,7 @@ export function refuse(
 /** The answer to a request that ended in this error, or undefined for a bug of our own, which is thrown on. */
 export function answerTo(error: unknown): Answer | undefined {
   if (error instanceof OverLimit) return tooMany(error)
+  if (error instanceof RepeatedQuery) return repeatedQuery
   return isFacilitatorFailure(error) ? badGateway(error) : undefined
 }
 
@@ -58,6 +60,11 @@ function wordsOf(of: OverLimit['of'], seconds: number): Omit<Explanation, 'reaso
     action: `Present the same payment again after ${seconds} s. Do not pay a second time.`,
   }
 }
+
+const repeatedQuery = refuse(400, 'repeated_query', {
+  error: 'The price depends on the query, and the query has more than one value for a name.',
+  action: 'Name each thing once.',
+})
 
 export const underWay = refuse(503, paymentUnderWay.reason, paymentUnderWay, {
   'retry-after': `${presentationLimits.retrySeconds}`,

@@ -55,6 +55,18 @@ describe.each<[string, Open]>([
   ['hono', over(openHono)],
   ['next', openNext],
 ])('on %s', (_, open) => {
+  it('a person is told the price in tokens, as the facilitator calls them or, before that, the seller', async () => {
+    const usual = facilitator.script.challenge
+    facilitator.script.challenge = (call) => ({
+      body: { ...(usual(call) as { body: object }).body, tokenLabel: { symbol: 'zUSD', decimals: 6 } },
+    })
+    const page = await (await (await open())(person)).text()
+    expect(page).toContain('0.000101 zUSD</b>')
+    expect(page).toContain('data-symbol="zUSD" data-decimals="6"')
+    const named = await open({ paywall: { token: { symbol: 'EUR', decimals: 2 } } })
+    expect(await (await named(person)).text()).toContain('1.01 EUR</b>')
+  })
+
   it('a person gets a page with status, offer and cache rule of before; a program gets no page', async () => {
     const ask = await open()
     const [page, plain] = [await ask(person), await ask()]

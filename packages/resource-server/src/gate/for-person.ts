@@ -1,5 +1,5 @@
 /** Answers in words for people: a page in place of the JSON that programs get. Status and payment headers stay. */
-import { Headers, Json } from '@svc-zerc20/protocol'
+import { Headers, Json, type TokenLabel } from '@svc-zerc20/protocol'
 import type { PaywallProvider } from '@x402/core/server'
 import type { PaymentRequired } from '@x402/core/types'
 import type { PaywallLook } from '../paywall/look.js'
@@ -11,9 +11,12 @@ export type Pages = Pick<Paywall, 'offer'> & Partial<Paywall>
 
 export type PaywallOption = PaywallLook | PaywallProvider | 'none'
 
-export function openPages(option: PaywallOption = {}): Pages | undefined {
+export function openPages(
+  option: PaywallOption = {},
+  tokenLabel: () => TokenLabel | undefined,
+): Pages | undefined {
   if (option === 'none') return undefined
-  if (!('generateHtml' in option)) return createPaywall(option)
+  if (!('generateHtml' in option)) return createPaywall(option, tokenLabel)
   const headers = { 'content-type': 'text/html; charset=utf-8' }
   return { offer: (required) => ({ html: option.generateHtml(required as PaymentRequired), headers }) }
 }

@@ -3,13 +3,15 @@ import { type Clock, Headers, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import { x402ResourceServer } from '@x402/core/server'
+import type { SettleResponse } from '@x402/core/types'
 import type { ClientLimits } from '../limits.js'
 import { type Terms, toTerms } from '../offers/terms.js'
 import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
-import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
+import type { AnswerStore } from '../served/answer-store.js'
 import { answerKeyIn, createServed, type Presentation, type ServedAnswer, unkept } from '../served/served.js'
 import { clientKey, createClientCounts } from '../visits/client-limits.js'
+import type { AnyCase } from '../visits/priced-request.js'
 import type { Visit } from '../visits/visit.js'
 import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
 import { forPerson, isForPerson, openPages, type PaywallOption } from './for-person.js'
@@ -52,6 +54,7 @@ export type Arrival<Request> = {
   readonly request: Request
   readonly method: string
   readonly path: string
+  readonly anyCase?: AnyCase
   /** Path and query: an answer is kept for this very target. */
   readonly target: string
   readonly header: (name: string) => string | undefined
@@ -84,18 +87,35 @@ export function createGate<Request>(
   }
   const ready = createReady(server, svc, clock)
   const counts = createClientCounts(clientLimits, clock)
-  const { answers = createMemoryAnswers({}, clock) } = options
-  const served = createServed(answers === 'none' ? undefined : answers, clock)
-  const pages = openPages(options.paywall)
+  const served = createServed(options.answers, clock)
+  const pages = openPages(options.paywall, svc.offers.tokenLabel)
 
-  const visitOf = (key: string, { path, handed }: Arrival<Request>): Visit => ({
-    path,
-    handed,
-    takeOffer: () => counts.takeOffer(key),
-    checkPayment: (presented) => counts.refused.check(key, presented),
-    noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
-    mayResend: () => counts.mayResend(key),
-  })
+  function visitBy(
+    key: string,
+    { path, anyCase, handed }: Arrival<Request>,
+    { presentation, owed }: { presentation: Presentation; owed?: SettleResponse },
+  ): Admission {
+    let isAsked = false
+    const visit: Visit = {
+      path,
+      anyCase,
+      handed,
+      owed,
+      noteAccepted: presentation.accept,
+      takeOffer: () => counts.takeOffer(key),
+      checkPayment(presented) {
+        counts.refused.check(key, presented)
+        isAsked = owed === undefined
+      },
+      noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
+      mayResend: () => counts.mayResend(key),
+    }
+    const end: Presentation['end'] = (answer) => {
+      if (isAsked && visit.isAccepted !== true) counts.refused.noteUnaccepted(key)
+      return presentation.end(answer)
+    }
+    return { visit, presentation: { ...presentation, end } }
+  }
 
   /** The seal is checked before anything is counted for the client: it is cheap, and nobody can make it up. */
   async function enter(arrival: Arrival<Request>, terms: Terms): Promise<Admission> {
@@ -111,18 +131,18 @@ export function createGate<Request>(
       const kept = await served.find(answerKey, `${method} ${target}`)
       if (kept !== undefined) return { kept }
     }
-    const visit = visitOf(key, arrival)
     const presented = readPayment(payment)
     const unsealed = presented && svc.offers.unseal(presented, `${method} ${path}`, terms)
     if (payment === undefined || unsealed === undefined) {
       if (payment !== undefined) counts.takeUnsealed(key)
-      return { visit, presentation: unkept }
+      return visitBy(key, arrival, { presentation: unkept })
     }
     const challengeNonce = String(unsealed.offer.extra.challengeNonce)
     counts.takeSealed(challengeNonce)
     const begun = await served.begin({ challengeNonce, payment, resource: `${method} ${target}` })
     if (begun === 'busy') return { answer: underWay }
-    return 'kept' in begun ? begun : { visit, presentation: begun.presentation }
+    if ('kept' in begun) return begun
+    return visitBy(key, arrival, begun)
   }
 
   return ({ methods, free, alsoAccepts = [], ...sale }) => {

@@ -83,7 +83,13 @@ export class PaidRoute extends x402HTTPResourceServer {
       const result = await this.#settle(...args)
       isPaid = result.success
       const visit = visits.getStore()
-      if (visit !== undefined && isPaid) visit.isAccepted = true
+      if (visit === undefined || !result.success) return result
+      visit.isAccepted = true
+      const [, , , , , , phase] = args
+      if (phase === 'before-handler' && visit.owed === undefined) {
+        const { headers: _, requirements: __, ...receipt } = result
+        await visit.noteAccepted(receipt)
+      }
       return result
     } finally {
       if (!isPaid) visits.getStore()?.takeBack?.()

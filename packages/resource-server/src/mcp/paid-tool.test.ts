@@ -182,6 +182,32 @@ describe('a paid MCP tool', () => {
 })
 
 describe('a result that was paid for', () => {
+  it('is owed to an accepted payment whose handler failed: the call runs again, without settle, until one is kept', async () => {
+    for (const answers of [undefined, 'none'] as const) {
+      facilitator.reset()
+      const failed = { isError: true, content: [{ type: 'text', text: 'no index' }] }
+      let runs = 0
+      const fail = () => {
+        runs += 1
+        if (runs === 1) throw new Error('no index')
+        return runs === 2 ? failed : { content: [{ type: 'text', text: 'found' }] }
+      }
+      const tool = openTool({ upfront: true }, fail, answers && { answers })
+      const payment = await paymentAsked(tool)
+      await expect(tool.pay(payment)).rejects.toThrow('no index')
+      facilitator.script.settle = () => ({ body: refused('already_accepted') })
+      const _meta = { 'x402/payment-response': accepted }
+      expect((await tool.pay(payment, { query: 'y' })).isError).toBe(true)
+      expect(runs).toBe(1)
+      expect(await tool.pay(payment)).toEqual({ ...failed, _meta })
+      const copies = await Promise.all([tool.pay(payment), tool.pay(payment)])
+      expect(copies[0]).toEqual({ content: [{ type: 'text', text: 'found' }], _meta })
+      if (answers === undefined) expect(copies[1]).toEqual(copies[0])
+      else expect(copies[1]?.isError).toBe(true)
+      expect(runs).toBe(3)
+    }
+  })
+
   it('is given again to the same payment for the same call, and to nothing else', async () => {
     const tool = openTool()
     const payment = await paymentAsked(tool)

@@ -8,7 +8,7 @@ import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse 
 import { refusalOf } from '../facilitator/client.js'
 import { explain, paymentUnderWay } from '../refusal.js'
 import { isFinal } from '../scheme/resettle.js'
-import { type Presentation, unkept } from '../served/served.js'
+import { type Begun, type Presentation, unkept } from '../served/served.js'
 import { SvcMcpServer } from './server.js'
 
 export const paymentMeta = 'x402/payment'
@@ -59,9 +59,13 @@ export function paidTool<Args, Extra extends ToolExtra>(
 
   /** Verifies, runs and settles. Tells when the payment is accepted: from then on the result is the payer's. */
   async function sell(
-    { payment, offer, args, extra }: Sale<Args, Extra>,
-    accepted: () => void,
+    { payment, offer, args, extra, owed }: Sale<Args, Extra>,
+    accepted: (beforeHandler?: SettleResponse) => Promise<void>,
   ): Promise<ToolResult> {
+    if (owed !== undefined) {
+      await accepted()
+      return withReceipt(await handler(args, extra), owed)
+    }
     const verified = await server.verifyPayment(payment, offer)
     if (!verified.isValid) return demand(verified.invalidReason ?? 'invalid payment')
 
@@ -70,13 +74,13 @@ export function paidTool<Args, Extra extends ToolExtra>(
     if (phases.settleBeforeHandler) {
       receipt = await settle(server, payment, offer, 'before-handler')
       if (!receipt.success) return refuse(receipt)
-      accepted()
+      await accepted(receipt)
     }
     const result = await handler(args, extra)
     if (result.isError !== true && phases.settleAfterHandler) {
       receipt = await settle(server, payment, offer, 'after-handler')
       if (!receipt.success) return refuse(receipt)
-      accepted()
+      await accepted()
     }
     return receipt === undefined ? result : withReceipt(result, receipt)
   }
@@ -92,8 +96,9 @@ export function paidTool<Args, Extra extends ToolExtra>(
       return { isError: true, content: [{ type: 'text', text: JSON.stringify(paymentUnderWay) }] }
     }
     if ('kept' in begun) return JSON.parse(Buffer.from(begun.kept.body).toString('utf8')) as ToolResult
-    return during(begun.presentation, extra.signal, (accepted) =>
-      sell({ payment, offer, args, extra }, accepted),
+    const { presentation, owed } = begun
+    return during(presentation, extra.signal, (accepted) =>
+      sell({ payment, offer, args, extra, owed }, accepted),
     )
   }
 }
@@ -103,6 +108,8 @@ type Sale<Args, Extra> = {
   readonly offer: PaymentRequirements
   readonly args: Args
   readonly extra: Extra
+  /** The receipt of a payment that was accepted before, and whose handler failed. */
+  readonly owed: SettleResponse | undefined
 }
 
 /** Offers of our scheme have a seal, so nobody else can present them. */
@@ -111,7 +118,7 @@ async function beginPresentation(
   payment: PaymentPayload,
   { scheme, extra }: PaymentRequirements,
   resource: string,
-) {
+): Promise<Begun> {
   if (!(server instanceof SvcMcpServer) || scheme !== Offer.scheme) return { presentation: unkept }
   const challengeNonce = String(extra?.challengeNonce)
   return server.served.begin({ challengeNonce, payment: JSON.stringify(payment), resource })
@@ -121,17 +128,19 @@ async function beginPresentation(
 async function during(
   presentation: Presentation,
   signal: AbortSignal | undefined,
-  sell: (accepted: () => void) => Promise<ToolResult>,
+  sell: (accepted: (beforeHandler?: SettleResponse) => Promise<void>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let isAccepted = false
   const abandon = () => presentation.abandon(() => isAccepted)
   signal?.addEventListener('abort', abandon, { once: true })
   try {
-    const result = await sell(() => {
+    const result = await sell(async (beforeHandler) => {
       isAccepted = true
+      if (beforeHandler !== undefined) await presentation.accept(beforeHandler)
     })
     const body = Buffer.from(JSON.stringify(result))
-    if (isAccepted) await presentation.end({ status: 200, headers: [], body })
+    const status = result.isError === true ? 500 : 200
+    if (isAccepted) await presentation.end({ status, headers: [], body })
     return result
   } finally {
     signal?.removeEventListener('abort', abandon)

@@ -9,7 +9,7 @@ import { type PaymentPayload, type PaymentRequirements, SettleError } from '@x40
 import type { Bound } from '../offers/seal.js'
 import { type ListPrice, parsePrice, type SaleTerms, type Terms, toTerms } from '../offers/terms.js'
 import type { SvcScheme } from '../scheme/scheme.js'
-import { type AnswerStore, createMemoryAnswers } from '../served/answer-store.js'
+import type { AnswerStore } from '../served/answer-store.js'
 import { createServed, type Served } from '../served/served.js'
 
 export type ToolSale = SaleTerms & {
@@ -37,10 +37,7 @@ export class SvcMcpServer extends x402ResourceServer {
   ) {
     super([svc.facilitatorClient, ...otherClients])
     this.#svc = svc
-    this.served = createServed(
-      answers === 'none' ? undefined : (answers ?? createMemoryAnswers({}, clock)),
-      clock,
-    )
+    this.served = createServed(answers, clock)
     this.register(svc.network, svc)
   }
 

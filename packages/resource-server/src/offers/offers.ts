@@ -6,6 +6,7 @@ import {
   type Network,
   Offer,
   parseAddress,
+  type TokenLabel,
   zeroAddress,
 } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
@@ -25,6 +26,8 @@ export type Offers = {
   unseal(payment: Presented, resource: string, terms: Terms): Unsealed | undefined
   /** The echoed offer if we sealed it for this resource at this price or a higher one, else undefined. */
   restore(payment: Presented, bound: Bound, terms: Terms): PaymentRequirements | undefined
+  /** What the token says of itself, once the facilitator has told it with a challenge. */
+  tokenLabel(): TokenLabel | undefined
   /** Whether the echoed offer is for our scheme and network. */
   isForUs(echoed: unknown): boolean
   /** An entry that nobody can pay. Used where an entry is required but a challenge would be wasted. */
@@ -50,6 +53,7 @@ const zeroNonce = `0x${'0'.repeat(64)}`
 
 export function createOffers(deps: OffersDeps): Offers {
   const { network, token, facilitator, seal, clock, seenInTime, onProblem } = deps
+  let tokenLabel: TokenLabel | undefined
   const isForUs = (echoed: unknown): echoed is Json.JsonObject =>
     Json.isObject(echoed) && echoed.scheme === Offer.scheme && echoed.network === network
   const isOurToken = (asset: unknown) => parseAddress(asset) === parseAddress(token)
@@ -82,6 +86,7 @@ export function createOffers(deps: OffersDeps): Offers {
 
   return {
     isForUs,
+    tokenLabel: () => tokenLabel,
     async issue(bound, { fields, extra }) {
       const challenge = await facilitator.challenge(bound.list.toString())
       const offer = Offer.fromChallenge(challenge, clock.now() / 1000)
@@ -91,6 +96,7 @@ export function createOffers(deps: OffersDeps): Offers {
         onProblem(failure)
         throw failure
       }
+      tokenLabel = challenge.tokenLabel ?? tokenLabel
       return seal.sign({ ...offer, network, ...fields, extra: { ...offer.extra, ...extra } }, bound)
     },
     unseal,

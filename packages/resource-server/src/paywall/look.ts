@@ -9,8 +9,8 @@ export type PaywallLook = {
   /** Colour of buttons and progress, as `#rrggbb`. The text on it is black or white, whichever is easier to read. */
   readonly accent?: string
   /**
-   * The token's symbol and decimals, so that the price is in tokens from the start. Without them it is in base units
-   * until a wallet is connected, which asks the token.
+   * The token's symbol and decimals, so that the price is in tokens from the start. Default: what the facilitator says. An
+   * older one says nothing: the price is then in base units until a wallet is connected, which asks the token.
    */
   readonly token?: TokenLabel
 }

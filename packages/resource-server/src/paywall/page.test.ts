@@ -50,6 +50,12 @@ describe('the page of an offer', () => {
     expect(createPaywall().offer(required()).html).toContain('10100 base units</b>')
   })
 
+  it('does not promise that the chain hides whom one pays, because who relays a burn mostly tells', () => {
+    const { html } = createPaywall().offer(required())
+    expect(html).toContain('who relays it, which mostly tells whom you pay')
+    expect(html).not.toMatch(/no address of the seller/)
+  })
+
   it('names the very style and script that it carries in its policy, and allows no others', () => {
     const { html, headers } = createPaywall({ accent: '#7c3aed' }).offer(required())
     const hashes = ['style', 'script'].flatMap((name) =>

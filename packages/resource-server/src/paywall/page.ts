@@ -3,7 +3,16 @@
  * Its policy names both by their hashes, so nothing that somebody else wrote into it could ever run.
  */
 import { createHash } from 'node:crypto'
-import { Headers, inTokens, Json, Network, Offer, parseAmount, parseUrl } from '@svc-zerc20/protocol'
+import {
+  Headers,
+  inTokens,
+  Json,
+  Network,
+  Offer,
+  parseAmount,
+  parseUrl,
+  type TokenLabel,
+} from '@svc-zerc20/protocol'
 import { script, style } from '#paywall'
 import type { Explanation } from '../refusal.js'
 import { accentStyle, assertLook, type PaywallLook } from './look.js'
@@ -17,7 +26,11 @@ export type Paywall = {
   refusal(explanation: Explanation): Page
 }
 
-export function createPaywall(look: PaywallLook = {}): Paywall {
+/** `tokenLabel` has what the token says of itself, once it is known. What the seller says goes before. */
+export function createPaywall(
+  look: PaywallLook = {},
+  tokenLabel: () => TokenLabel | undefined = () => undefined,
+): Paywall {
   assertLook(look)
   const styles = style + accentStyle(look.accent)
   const policy = policyFor(styles)
@@ -40,8 +53,9 @@ ${body}</main>
   }
   return {
     offer: (required) => {
-      const facts = factsOf(required, look)
-      return pageOf(facts.what, offerBody(facts, look))
+      const told = { token: tokenLabel(), ...look }
+      const facts = factsOf(required, told)
+      return pageOf(facts.what, offerBody(facts, told))
     },
     refusal: (explanation) => pageOf('Not available right now', refusalBody(look, explanation)),
   }
@@ -68,6 +82,8 @@ const policyFor = (styles: string) =>
 
 const hashOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
+type Told = Omit<PaywallLook, 'token'> & { readonly token?: TokenLabel | undefined }
+
 type Facts = {
   readonly what: string
   readonly price: string
@@ -77,7 +93,7 @@ type Facts = {
   readonly required: string
 }
 
-function factsOf({ accepts, resource }: Json.JsonObject, { token }: PaywallLook): Facts {
+function factsOf({ accepts, resource }: Json.JsonObject, { token }: Told): Facts {
   const entries = Array.isArray(accepts) ? accepts.filter(Json.isObject) : []
   const ours = entries.filter(({ scheme }) => scheme === Offer.scheme)
   const { amount, network } = ours[0] ?? {}
@@ -105,24 +121,24 @@ const names: Record<number, string> = {
 
 const networkName = (network: string) => names[Network.parseChainId(network) ?? 0] ?? network
 
-const sellerOf = ({ name, logo }: PaywallLook): Markup | string =>
+const sellerOf = ({ name, logo }: Pick<PaywallLook, 'name' | 'logo'>): Markup | string =>
   name || logo
     ? markup`<p class="seller">${logo ? markup`<img src="${logo}" alt="">` : ''}${name ?? ''}</p>`
     : ''
 
-function offerBody({ what, price, where, url, required }: Facts, look: PaywallLook): Markup {
+function offerBody({ what, price, where, url, required }: Facts, look: Told): Markup {
   return markup`<header>
 ${sellerOf(look)}
 <h1>${what}</h1>
 <p class="price"><b id="price">${price}</b> <span class="quiet">once, on ${where}</span></p>
 </header>
 <section id="pay" aria-live="polite" aria-label="Payment" data-required="${required}" data-symbol="${look.token?.symbol ?? ''}" data-decimals="${`${look.token?.decimals ?? ''}`}">
-<noscript><h2>Pay from a terminal</h2><p>Without JavaScript this page cannot reach a wallet. The command below pays with a key of yours, within limits that you set.</p></noscript>
+<noscript><h2>Pay from a terminal</h2><p>Without JavaScript no wallet can be reached. The command below pays with a key of yours.</p></noscript>
 </section>
 <section class="notes">
 <h2>Who will know what</h2>
 <ul>
-<li><b>Everybody</b> sees on the chain that your account burns this amount now, and who relays it: not what you buy, and no address of the seller.</li>
+<li><b>Everybody</b> sees on the chain that your account burns this amount now, and who relays it, which mostly tells whom you pay: not what you buy.</li>
 <li><b>The seller</b> sees what you buy, and your account.</li>
 <li><b>The facilitator</b>, which relays the burn, sees your account and who is paid: not what you buy.</li>
 </ul>

@@ -1,14 +1,18 @@
 /** A route's `accepts` entry: a fresh offer for an unpaid request, the echoed offer for a paid one. */
-import { Headers, Json, type Network, Offer, SvcError } from '@svc-zerc20/protocol'
+import { type BaseUnits, Headers, Json, type Network, Offer, SvcError } from '@svc-zerc20/protocol'
 import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Offers } from '../offers/offers.js'
 import { type ListPrice, parsePrice, type SaleTerms, toTerms } from '../offers/terms.js'
-import { visits } from '../visits/visit.js'
+import { type AnyCase, pricedRequests, RepeatedQuery } from '../visits/priced-request.js'
+import { type Visit, visits } from '../visits/visit.js'
 import type { RequestOffer, RequestOffers } from './request-offers.js'
 
 export type RouteSale = SaleTerms & {
-  /** The list price. A function is called once per request, paid or not. */
+  /**
+   * The list price. A function is called for each request, paid or not. It sees one path for all spellings that the router
+   * takes for the same, and one value for each name of the query.
+   */
   readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
 }
 
@@ -33,28 +37,43 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
   const terms = toTerms(sale)
   const listPrice =
     typeof price === 'function'
-      ? async (context: HTTPRequestContext) => parsePrice(await price(context))
+      ? async (context: HTTPRequestContext): Promise<BaseUnits> => {
+          const { path, anyCase } = visits.getStore() ?? tabled(context)
+          let highest = anyPrice
+          for (const request of pricedRequests(context, path, anyCase)) {
+            const asked = parsePrice(await price(request))
+            if (asked > highest) highest = asked
+          }
+          return highest
+        }
       : constant(parsePrice(price))
   const perRequest = new WeakMap<HTTPRequestContext, Promise<RequestOffer>>()
 
   async function resolve(context: HTTPRequestContext): Promise<RequestOffer> {
     const visit = visits.getStore()
     const { method, path } = { ...context, ...(visit && { path: visit.path }) }
-    const bound = { resource: `${method} ${path}`, list: await listPrice(context) }
+    const list = await listPrice(context).catch((error: unknown) => {
+      // A gate answers it with 400; a route table could only answer 500, and writes that to its log.
+      if (visit === undefined && error instanceof RepeatedQuery) return undefined
+      throw error
+    })
+    const bound = { resource: `${method} ${path}`, list: list ?? anyPrice }
     const reissue = async () => {
       visit?.takeOffer()
       return offers.issue(bound, terms)
     }
     const dead = offers.dead(bound)
     // A bare path of the official middleware matches HEAD and OPTIONS too. They are refused without using a challenge.
-    if (!isSellable(method)) return { offer: dead, isSpent: false, reissue, dead }
+    if (list === undefined || !isSellable(method)) return { offer: dead, isSpent: false, reissue, dead }
     const payment = readPayment(context.adapter.getHeader(Headers.paymentSignature))
     // A payment for another entry of `accepts` needs no challenge of ours. If it is for none, or is refused, the 402
     // shows a fresh offer in place of this one.
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
       return { offer: dead, isSpent: true, reissue, dead }
     }
-    const echo = payment && offers.restore(payment, bound, terms)
+    // A payment that is owed an answer was accepted at the price of then. What it asks for must cost no more.
+    const isOwed = visit?.owed !== undefined && typeof price !== 'function'
+    const echo = payment && offers.restore(payment, { ...bound, ...(isOwed && { list: anyPrice }) }, terms)
     if (payment !== undefined && echo !== undefined) {
       const challengeNonce = String(echo.extra.challengeNonce)
       visit?.checkPayment({ challengeNonce, payload: payment.payload })
@@ -98,6 +117,14 @@ export function withWholeOffer(built: PaymentRequirements): PaymentRequirements 
 
 export const notFromAccept = () =>
   new SvcError('not_from_accept', 'svc-zerc20 entries of accepts must come from accept({ price })')
+
+/** Of a route table, which stands before all routes: a pattern with a star has other routes behind it. */
+const tabled = ({ path, routePattern = '*' }: HTTPRequestContext): Pick<Visit, 'path' | 'anyCase'> => ({
+  path,
+  anyCase: { mount: '', patterns: routePattern.includes('*') ? [] : [routePattern] } satisfies AnyCase,
+})
+
+const anyPrice = 0n as BaseUnits
 
 const constant =
   <T>(value: T) =>

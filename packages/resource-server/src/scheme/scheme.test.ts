@@ -326,11 +326,11 @@ describe('configuration', () => {
   })
 
   it('names every option that comes from a variable that is not set', () => {
-    const unset = { network: undefined as never, token: '', facilitatorUrl: undefined as never }
+    const unset = { network: undefined as never, token: '', facilitatorUrl: undefined as never, secret: '' }
     expect(() => schemeFor(facilitator.url, unset)).toThrowError(
       expect.objectContaining({
         code: 'option_missing',
-        message: expect.stringContaining('not set: facilitatorUrl, network, token.'),
+        message: expect.stringContaining('not set: facilitatorUrl, network, token, secret.'),
       }),
     )
   })

@@ -10,14 +10,18 @@ import { createSeenInTime } from '../facilitator/seen-in-time.js'
 import { limits as defaultLimits, type Limits } from '../limits.js'
 import { createOffers, type Offers } from '../offers/offers.js'
 import { createSeal, type SealSecrets } from '../offers/seal.js'
+import { visits } from '../visits/visit.js'
 import { createRefusedPayment } from './refused-payment.js'
 import { createRequestOffers } from './request-offers.js'
 import { createResettle } from './resettle.js'
 import { createRouteOffer, notFromAccept, type RouteSale, withWholeOffer } from './route-offer.js'
 
 export type SvcSchemeOptions = {
-  /** Base URL of the facilitator. Credentials in it travel as an Authorization header and are never printed. */
-  readonly facilitatorUrl: string
+  /**
+   * Base URL of the facilitator, or those of all its daemons: whichever of them is active is found and remembered. A text may
+   * name several, with a comma between. Credentials in it travel as an Authorization header and are never printed.
+   */
+  readonly facilitatorUrl: string | readonly string[]
   /**
    * The token that identifies this seller to the facilitator. Sent as a bearer credential and never printed. With a
    * token the seller has its own rate limits; without one it shares those of its IP address.
@@ -52,7 +56,7 @@ export type SvcScheme = SchemeNetworkServer & {
 
 export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
   const { facilitatorUrl, network, token, fetch = globalThis.fetch, clock = systemClock } = options
-  assertAllSet({ facilitatorUrl, network, token })
+  assertAllSet({ facilitatorUrl, network, token, secret: options.secret })
   if (Network.parseChainId(network) === undefined) {
     throw new SvcError('invalid_network', `network is ${network}: expected eip155:<chainId>`)
   }
@@ -84,7 +88,7 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     accept: (sale) => createRouteOffer({ network, offers, requestOffers }, sale),
     defaultAssetTransferMethod: 'default',
     paymentFlows: { default: { supported: ['authorization', 'upfront'], default: 'authorization' } },
-    schemeHooks: { onBeforeVerify: refuseOtherVersions, onAfterVerify, onSettleFailure: resettle },
+    schemeHooks: { onBeforeVerify, onBeforeSettle, onAfterVerify, onSettleFailure: resettle },
     enrichPaymentRequiredResponse,
     async parsePrice(price) {
       if (typeof price !== 'object') throw notFromAccept()
@@ -95,17 +99,26 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
 }
 
 /** A seller often passes variables of its environment unread: in a new terminal none of them is set. */
-function assertAllSet(options: Readonly<Record<string, string | undefined>>): void {
-  const unset = Object.keys(options).filter((name) => !options[name])
-  if (unset.length === 0) return
+function assertAllSet(options: Readonly<Record<string, SealSecrets | readonly string[] | undefined>>): void {
+  const unset = Object.keys(options).filter((name) => !options[name]?.length)
+  // A secret that alone is missing has an error of its own.
+  if (unset.every((name) => name === 'secret')) return
   throw new SvcError(
     'option_missing',
     `not set: ${unset.join(', ')}. Are the variables that they come from set?`,
   )
 }
 
-// The middleware matches a version 1 payload by scheme and network alone, which would bypass the sealed offer.
-async function refuseOtherVersions({ paymentPayload }: VerifyContext) {
-  if (paymentPayload.x402Version === Offer.x402Version) return
-  return { abort: true as const, reason: 'invalid_x402_version' }
+async function onBeforeVerify({ paymentPayload }: VerifyContext) {
+  // The middleware matches a version 1 payload by scheme and network alone, which would bypass the sealed offer.
+  if (paymentPayload.x402Version !== Offer.x402Version) {
+    return { abort: true as const, reason: 'invalid_x402_version' }
+  }
+  return visits.getStore()?.owed && { skip: true as const, result: { isValid: true } }
+}
+
+/** A payment that is owed an answer was accepted before, and the facilitator accepts it once only. */
+async function onBeforeSettle() {
+  const result = visits.getStore()?.owed
+  return result && { skip: true as const, result }
 }

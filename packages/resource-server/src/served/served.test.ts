@@ -9,7 +9,7 @@ import * as express402 from '@x402/express'
 import * as hono402 from '@x402/hono'
 import express from 'express'
 import { Hono } from 'hono'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { refused, startFacilitator, type TestFacilitator } from '../../test/facilitator.js'
 import { type RawAnswer, sendRaw } from '../../test/raw-request.js'
 import { offerOf, paying, paymentFor, schemeFor } from '../../test/shop.js'
@@ -22,7 +22,7 @@ import {
   sellOnHono,
   sellOnNext,
 } from '../index.js'
-import { answerLimits, presentationLimits } from '../limits.js'
+import { answerLimits, heldLimits, presentationLimits } from '../limits.js'
 
 // Outside a bundler only the CommonJS build of the next adapter finds `next/server`.
 const require = createRequire(import.meta.url)
@@ -32,8 +32,9 @@ const { NextRequest } = require('next/server') as typeof import('next/server.js'
 const cookies = ['first=1; Path=/', 'second=2; Path=/']
 const body = Buffer.from([0, 255, 10, 13, 10, 200, 1])
 
-/** What a handler does between its call and its answer. */
+/** What a handler does between its call and its answer. It may return the status of that answer. */
 type Work = () => Promise<unknown>
+const statusOf = (done: unknown) => (typeof done === 'number' ? done : 201)
 type Ask = (target: string, headers?: Record<string, string>) => Promise<RawAnswer>
 type Opened = { readonly ask: Ask; readonly url?: string; close(): Promise<void> }
 type Open = (
@@ -63,9 +64,9 @@ const openExpress: Open = async (url, work, options, sale) => {
   })
   const app = express()
   app.get('/goods', paid({ price: '100', ...sale }), async (_request, response) => {
-    await work()
+    const status = statusOf(await work())
     response.setHeader('set-cookie', cookies)
-    response.writeHead(201, { 'content-type': 'application/octet-stream', etag: '"e"' })
+    response.writeHead(status, { 'content-type': 'application/octet-stream', etag: '"e"' })
     response.write(body.subarray(0, 3))
     response.end(body.subarray(3))
   })
@@ -85,9 +86,9 @@ async function pay({ ask }: Pick<Opened, 'ask'>, target = '/goods') {
   return paying(paymentFor(offerOf(decoded.value as PaymentRequired))).headers
 }
 
-const answer = () => {
+const answer = (status: number) => {
   const response = new Response(body, {
-    status: 201,
+    status,
     headers: { 'content-type': 'application/octet-stream', etag: '"e"' },
   })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
@@ -101,8 +102,7 @@ const openHono: Open = async (url, work, options, sale) => {
   })
   const app = new Hono()
   app.get('/goods', paid({ price: '100', ...sale }), async () => {
-    await work()
-    return answer()
+    return answer(statusOf(await work()))
   })
   const server = await new Promise<Server>((resolve) => {
     const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
@@ -115,8 +115,7 @@ const openHono: Open = async (url, work, options, sale) => {
 const openNext: Open = async (url, work, options, sale) => {
   const sell = sellOnNext(schemeFor(url), withX402FromHTTPServer, { ...limitsOff, ...(options as object) })
   const handle = sell({ price: '100', ...sale }, async () => {
-    await work()
-    return answer()
+    return answer(statusOf(await work()))
   })
   const route = handle as unknown as (request: object, context: object) => Promise<Response>
   return {
@@ -154,7 +153,7 @@ describe.each([
     runs = 0
     const counted = async () => {
       runs += 1
-      await work()
+      return work()
     }
     const shop = await start(facilitator.url, counted, options, sale)
     opened.push(shop)
@@ -265,6 +264,98 @@ describe.each([
     expect(runs).toBe(1)
   })
 
+  /** A handler that fails in these ways, one after the other, and then delivers. */
+  const failing = (...ways: (number | 'throw')[]): Work => {
+    const rest = [...ways]
+    return async () => {
+      const way = rest.shift()
+      if (way === 'throw') throw new Error('out of stock')
+      return way
+    }
+  }
+  const upfront = { upfront: true }
+  const isUsedUp = () => {
+    isUsed()
+    facilitator.script.settle = () => ({ body: refused('already_accepted') })
+  }
+
+  it('is owed to an accepted payment whose handler failed: it runs again, without verify and settle, until one is kept', async () => {
+    const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const shop = await openShop({}, { work: failing('throw', 503), sale: upfront })
+    const headers = await pay(shop)
+    const failed = await shop.ask('/goods', headers)
+    expect([failed.status, failed.headers['payment-response'] !== undefined]).toEqual([500, true])
+    isUsedUp()
+    facilitator.forget()
+    expect((await shop.ask('/goods', headers)).status).toBe(503)
+    const copies = await Promise.all(Array.from({ length: 5 }, () => shop.ask('/goods', headers)))
+    for (const each of copies) expect(told(each)).toEqual(told(copies[0] as RawAnswer))
+    expect(copies[0]?.status).toBe(201)
+    expect(copies[0]?.headers['payment-response']).toBe(failed.headers['payment-response'])
+    expect(runs).toBe(3)
+    expect(facilitator.counts()).toMatchObject({ challenge: 0, verify: 0, settle: 0 })
+    silent.mockRestore()
+  })
+
+  it('is owed for what was paid: not for another target, nor where a function asks for more', async () => {
+    let price = '100'
+    const sale = { upfront: true, price: () => price }
+    const shop = await openShop({}, { work: failing(500), sale })
+    const headers = await pay(shop)
+    expect((await shop.ask('/goods', headers)).status).toBe(500)
+    isUsedUp()
+    expect((await shop.ask('/goods?part=2', headers)).status).toBe(402)
+    price = '101'
+    expect((await shop.ask('/goods', headers)).status).toBe(402)
+    expect(runs).toBe(1)
+    price = '100'
+    expect((await shop.ask('/goods', headers)).status).toBe(201)
+  })
+
+  it('is owed after a crash in the handler and at a higher price, if the store outlives the shop', async () => {
+    const kept = new Map<string, Uint8Array>()
+    const answers: AnswerStore = {
+      get: async (key) => kept.get(key),
+      set: async (key, bytes) => void kept.set(key, Uint8Array.from(bytes)),
+    }
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const crashing = await openShop({ answers }, { work: () => held, sale: upfront })
+    const headers = await pay(crashing)
+    const lost = crashing.ask('/goods', headers)
+    while (runs === 0) await systemClock.sleep(5)
+    isUsedUp()
+    const restarted = await openShop({ answers }, { sale: { upfront: true, price: '200' } })
+    expect((await restarted.ask('/goods', headers)).status).toBe(201)
+    expect((await restarted.ask('/goods', headers)).status).toBe(201)
+    expect(runs).toBe(1)
+    release()
+    await lost
+  })
+
+  it('is owed once, also where no answer is kept or can be kept', async () => {
+    const kept = new Map<string, Uint8Array>()
+    const small: AnswerStore = {
+      get: async (key) => kept.get(key),
+      async set(key, bytes) {
+        if (Buffer.from(bytes).includes(body)) throw new Error('too large')
+        kept.set(key, Uint8Array.from(bytes))
+      },
+    }
+    for (const answers of ['none', small] as const) {
+      facilitator.reset()
+      const shop = await openShop({ answers }, { work: failing(500), sale: upfront })
+      const headers = await pay(shop)
+      expect((await shop.ask('/goods', headers)).status).toBe(500)
+      isUsedUp()
+      expect((await shop.ask('/goods', headers)).status).toBe(201)
+      expect((await shop.ask('/goods', headers)).status).toBe(402)
+      expect(runs).toBe(2)
+    }
+  })
+
   // A handler of Next sees no connection.
   if (framework !== 'next') {
     it('reaches a payer whose connection was cut while the handler ran, and the handler ran once', async () => {
@@ -308,7 +399,7 @@ describe.each([
       // Only the wait for a turn ends at once.
       sleep: (ms: number, signal?: AbortSignal) => {
         waits.push(ms)
-        return signal === undefined ? systemClock.sleep(ms) : Promise.resolve()
+        return ms === presentationLimits.waitMs ? Promise.resolve() : systemClock.sleep(ms, signal)
       },
     }
     const shop = await openShop({ clock }, { work: () => held })
@@ -330,44 +421,165 @@ describe.each([
   })
 })
 
-describe('a handler of express that never ends once its client is gone', () => {
-  it('keeps others from a second run for a while, and from their goods not for ever', async () => {
-    const facilitator = await startFacilitator()
-    let aheadMs = 0
-    const clock = { now: () => systemClock.now() + aheadMs, sleep: async () => {} }
-    const paid = sellOnExpress(schemeFor(facilitator.url), express402.paymentMiddlewareFromHTTPServer, {
-      ...limitsOff,
-      clock,
-    })
-    let isGone = () => {}
-    const gone = new Promise<void>((resolve) => {
-      isGone = resolve
-    })
-    let runs = 0
-    const app = express()
-    app.get('/goods', paid({ price: '100' }), (_request, response) => {
-      runs += 1
-      if (runs > 1) response.json({})
-      else response.once('close', isGone)
-    })
-    const { url, ask, close } = await listenOn(app)
-    try {
-      const headers = await pay({ ask })
-      const cut = open(`${url}/goods`, { headers, agent: false })
-      cut.once('error', () => {})
-      cut.end()
-      while (runs === 0) await systemClock.sleep(5)
-      cut.destroy(new Error('cut'))
-      await gone
-      expect((await ask('/goods', headers)).status).toBe(503)
-      aheadMs += presentationLimits.abandonedMs
-      expect((await ask('/goods', headers)).status).toBe(200)
-      expect(runs).toBe(2)
-    } finally {
-      await close()
-      await facilitator.close()
-    }
+/** What the handlers below do: end, or not; `null` is an answer that goes on for ever. */
+type Answers = () => Promise<string | null>
+/** Presents a payment as a client that can be gone. */
+type Visitors = Opened & { leave(headers: Record<string, string>, isAtWork: Promise<void>): Promise<void> }
+
+const cutAt =
+  (url: string): Visitors['leave'] =>
+  async (headers, isAtWork) => {
+    const cut = open(`${url}/goods`, { headers, agent: false })
+    const isCut = new Promise((resolve) => cut.once('error', resolve))
+    cut.end()
+    await isAtWork
+    cut.destroy(new Error('cut'))
+    await isCut
+  }
+const endless = (chunk: Uint8Array) =>
+  new ReadableStream({
+    async pull(controller) {
+      await new Promise(setImmediate)
+      controller.enqueue(chunk)
+    },
   })
+
+type OpenFor = (options: GateOptions<never>, answers: Answers, chunk: Uint8Array) => Promise<Visitors>
+const visitedOn: [string, (url: string) => OpenFor][] = [
+  [
+    'express',
+    (facilitatorUrl) => async (options, answers, chunk) => {
+      const sell = { ...limitsOff, ...(options as object) }
+      const paid = sellOnExpress(schemeFor(facilitatorUrl), express402.paymentMiddlewareFromHTTPServer, sell)
+      const app = express()
+      app.get('/goods', paid({ price: '100' }), async (_request, response) => {
+        const text = await answers()
+        response.setHeader('location', '/secret')
+        if (text !== null) return response.end(text)
+        while (response.write(chunk)) await new Promise(setImmediate)
+        // A handler that does not look at what `write` returns.
+        setTimeout(() => response.write('late'), 20)
+      })
+      app.use(((error, _request, response, _next) => {
+        response.status(500).json({ code: error.code })
+      }) as express.ErrorRequestHandler)
+      const shop = await listenOn(app)
+      return { ...shop, leave: cutAt(shop.url) }
+    },
+  ],
+  [
+    'hono',
+    (facilitatorUrl) => async (options, answers, chunk) => {
+      const sell = { ...limitsOff, ...(options as object) }
+      const paid = sellOnHono(schemeFor(facilitatorUrl), hono402.paymentMiddlewareFromHTTPServer, sell)
+      const app = new Hono().onError((error) =>
+        Response.json({ code: (error as { code?: string }).code }, { status: 500 }),
+      )
+      app.get('/goods', paid({ price: '100' }), async () => new Response((await answers()) ?? endless(chunk)))
+      const server = await new Promise<Server>((resolve) => {
+        const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () =>
+          resolve(started as Server),
+        )
+      })
+      const shop = listening(server)
+      return { ...shop, leave: cutAt(shop.url) }
+    },
+  ],
+  [
+    'next',
+    (facilitatorUrl) => async (options, answers, chunk) => {
+      const sell = { ...limitsOff, ...(options as object) }
+      const sold = sellOnNext(schemeFor(facilitatorUrl), withX402FromHTTPServer, sell)
+      const route = sold({ price: '100' }, async () => new Response((await answers()) ?? endless(chunk)))
+      const call = (headers: Record<string, string>, signal?: AbortSignal) =>
+        (route as unknown as (request: object, context: object) => Promise<Response>)(
+          new NextRequest('http://127.0.0.1/goods', { headers, ...(signal && { signal }) }),
+          {},
+        )
+      return {
+        async ask(_target, headers = {}) {
+          // Next turns what a handler throws into a 500.
+          const failed = (error: { code?: string }) => Response.json({ code: error.code }, { status: 500 })
+          const response = await call(headers).catch(failed)
+          const body = await response.text()
+          return { status: response.status, headers: Object.fromEntries(response.headers), body }
+        },
+        async leave(headers, isAtWork) {
+          const client = new AbortController()
+          void call(headers, client.signal).catch(() => {})
+          await isAtWork
+          client.abort()
+        },
+        close: async () => {},
+      }
+    },
+  ],
+]
+
+describe.each(visitedOn)('a handler of %s', (_, openFor) => {
+  let facilitator: TestFacilitator
+  beforeAll(async () => {
+    facilitator = await startFacilitator()
+  })
+  afterEach(() => facilitator.reset())
+  afterAll(() => facilitator.close())
+
+  it('that never ends once its client is gone keeps others from a second run for a while, and from their goods not for ever', async () => {
+    let aheadMs = 0
+    const clock = {
+      now: () => systemClock.now() + aheadMs,
+      sleep: (ms: number, signal?: AbortSignal) =>
+        ms > presentationLimits.waitMs ? systemClock.sleep(ms, signal) : Promise.resolve(),
+    }
+    let runs = 0
+    let begun = () => {}
+    const isAtWork = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const work = () => {
+      runs += 1
+      begun()
+      return runs === 1 ? new Promise<never>(() => {}) : Promise.resolve('goods')
+    }
+    const shop = await openFor(facilitator.url)({ clock }, work, body)
+    const headers = await pay(shop)
+    await shop.leave(headers, isAtWork)
+    // The server hears of it a little later.
+    let status = 503
+    while (status === 503) {
+      aheadMs = 0
+      expect((await shop.ask('/goods', headers)).status).toBe(503)
+      aheadMs = presentationLimits.abandonedMs + 5_000
+      status = (await shop.ask('/goods', headers)).status
+    }
+    expect([status, runs]).toEqual([200, 2])
+    await shop.close()
+  })
+
+  it.each([
+    ['late', body, (ms: number) => ms === heldLimits.endsMs],
+    ['large', new Uint8Array(heldLimits.bytesMax / 4), () => false],
+  ])(
+    'whose answer has no end is given up when it is too %s, sells nothing, and its payment stays good',
+    async (_, chunk, isOver) => {
+      const clock = {
+        now: () => systemClock.now(),
+        sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(isOver(ms) ? 50 : ms, signal),
+      }
+      let isEndless = true
+      const work = async () => (isEndless ? null : 'goods')
+      const shop = await openFor(facilitator.url)({ clock }, work, chunk)
+      const headers = await pay(shop)
+      const given = await shop.ask('/goods', headers)
+      expect([given.status, JSON.parse(given.body)]).toEqual([500, { code: 'answer_endless' }])
+      expect(given.headers).not.toHaveProperty('location')
+      expect(facilitator.counts().settle).toBe(0)
+      isEndless = false
+      expect(await shop.ask('/goods', headers)).toMatchObject({ status: 200, body: 'goods' })
+      expect(facilitator.counts().settle).toBe(1)
+      await shop.close()
+    },
+  )
 })
 
 describe('an upfront route of express whose client is gone before its payment is accepted', () => {
@@ -435,6 +647,7 @@ describe('answers in memory', () => {
     expect([await has(few, 'a'), await has(few, 'b'), await has(few, 'c')]).toEqual([false, true, true])
     const small = createMemoryAnswers({ bytesMax: 100 }, clock)
     for (const key of ['a', 'b']) await small.set(key, new Uint8Array(40), 1_000)
+    await small.set('huge', new Uint8Array(1), 1_000)
     await small.set('huge', new Uint8Array(101), 1_000)
     expect([await has(small, 'a'), await has(small, 'b'), await has(small, 'huge')]).toEqual([
       true,
@@ -443,5 +656,14 @@ describe('answers in memory', () => {
     ])
     await small.set('c', new Uint8Array(40), 1_000)
     expect([await has(small, 'a'), await has(small, 'b'), await has(small, 'c')]).toEqual([false, true, true])
+  })
+
+  it('end in their own time, also behind one that is kept for longer', async () => {
+    let nowMs = 0
+    const store = createMemoryAnswers({ bytesMax: 100 }, { now: () => nowMs })
+    await store.set('long', new Uint8Array(1), 1_000_000)
+    await store.set('short', new Uint8Array(1), 1_000)
+    nowMs = 1_000
+    expect([await has(store, 'long'), await has(store, 'short')]).toEqual([true, false])
   })
 })

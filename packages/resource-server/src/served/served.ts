@@ -1,14 +1,16 @@
 /**
  * One payment, one answer, however often it is presented. While the first presentation of an offer is at work, others
- * wait for it. Once it was answered, the same payment gets the same bytes again.
+ * wait for it. Once it was answered, the same payment gets the same bytes again. A payment that was accepted before its
+ * handler ran is owed an answer until one below 500 is kept.
  *
  * The key is a hash of the whole payment with its seal: a caller with that text is the payer, or was told by the payer. A
  * permit's signatures alone become public when the burn is broadcast.
  */
 import { createHash } from 'node:crypto'
 import { type Clock, Json } from '@svc-zerc20/protocol'
+import type { SettleResponse } from '@x402/core/types'
 import { answerLimits, presentationLimits } from '../limits.js'
-import type { AnswerStore } from './answer-store.js'
+import { type AnswerStore, createMemoryAnswers } from './answer-store.js'
 
 export type ServedAnswer = {
   readonly status: number
@@ -26,7 +28,12 @@ export type PresentedText = {
 }
 
 export type Presentation = {
-  /** Lets the next presentation of the offer begin. With an answer, keeps it first. */
+  /** The payment is accepted, and its handler has not run: from here on it is owed an answer. Never rejects. */
+  accept(receipt: SettleResponse): Promise<void>
+  /**
+   * Lets the next presentation of the offer begin. An answer to an accepted payment is kept first. One of 500 or above is
+   * a handler that failed, and what is owed stays owed.
+   */
   end(answer?: ServedAnswer): Promise<void>
   /**
    * The client is gone, and a handler may notice that and never end. The presentation then ends by itself, later, unless its
@@ -36,10 +43,11 @@ export type Presentation = {
 }
 
 /** Of a request that presents no offer of ours: its answer is not kept. */
-export const unkept: Presentation = { end: async () => {}, abandon: () => {} }
+export const unkept: Presentation = { accept: async () => {}, end: async () => {}, abandon: () => {} }
 
 export type Begun =
-  | { readonly presentation: Presentation }
+  /** With the receipt of an earlier presentation where the payment is owed an answer: it is not settled again. */
+  | { readonly presentation: Presentation; readonly owed?: SettleResponse }
   | { readonly kept: ServedAnswer }
   /** Another presentation of the offer is still at work. */
   | 'busy'
@@ -65,8 +73,20 @@ type Held = {
 const endOf = ({ endsAtMs, abandoned }: Held): number =>
   abandoned === undefined || abandoned.isAccepted() ? endsAtMs : Math.min(endsAtMs, abandoned.endsAtMs)
 
-export function createServed(store: AnswerStore | undefined, clock: Clock): Served {
+export function createServed(answers: AnswerStore | 'none' | undefined, clock: Clock): Served {
+  // What is owed is remembered also where no answer is.
+  const store = answers === undefined || answers === 'none' ? createMemoryAnswers({}, clock) : answers
   const held = new Map<string, Held>()
+
+  /** The payer is waiting, so an answer that could not be kept goes out all the same, and is owed no more. */
+  async function keep({ payment, resource }: PresentedText, answer: ServedAnswer): Promise<void> {
+    const key = keyOf(payment)
+    const bytes = answers === 'none' ? nothing : encode({ resource, ...headOf(answer) }, answer.body)
+    await store
+      .set(key, bytes, answerLimits.keptMs)
+      .catch(() => store.set(key, nothing, answerLimits.owedMs))
+      .catch(() => {})
+  }
 
   /** Undefined when the offer is still at work after the longest wait. Nothing is awaited between look and hold. */
   async function takeUp(presented: PresentedText): Promise<Presentation | undefined> {
@@ -85,7 +105,8 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
     }
   }
 
-  function hold({ challengeNonce, payment, resource }: PresentedText): Presentation {
+  function hold(presented: PresentedText): Presentation {
+    const { challengeNonce, payment, resource } = presented
     let resolve = () => {}
     const ended = new Promise<void>((done) => {
       resolve = done
@@ -98,11 +119,10 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
     const mine: Held = { ended, endsAtMs: clock.now() + answerLimits.keptMs }
     held.set(challengeNonce, mine)
     return {
+      accept: (receipt) =>
+        store.set(keyOf(payment), encode({ resource, owed: receipt }), answerLimits.owedMs).catch(() => {}),
       async end(answer) {
-        if (answer !== undefined) {
-          // The payer is waiting, so an answer that could not be kept goes out all the same.
-          await store?.set(keyOf(payment), encode(resource, answer), answerLimits.keptMs).catch(() => {})
-        }
+        if (answer !== undefined && answer.status < 500) await keep(presented, answer)
         if (held.get(challengeNonce) === mine) held.delete(challengeNonce)
         resolve()
       },
@@ -114,19 +134,17 @@ export function createServed(store: AnswerStore | undefined, clock: Clock): Serv
 
   return {
     async find(answerKey, resource) {
-      const kept = await store?.get(answerKey)
-      const answer = kept && decode(kept, resource)
-      return answer && uncached(answer)
+      const record = decode(await store.get(answerKey), resource)
+      return record && 'kept' in record ? uncached(record.kept) : undefined
     },
     async begin(presented) {
       const presentation = await takeUp(presented)
       if (presentation === undefined) return 'busy'
       try {
-        const kept = await store?.get(keyOf(presented.payment))
-        const answer = kept && decode(kept, presented.resource)
-        if (answer === undefined) return { presentation }
+        const record = decode(await store.get(keyOf(presented.payment)), presented.resource)
+        if (record === undefined || 'owed' in record) return { presentation, ...record }
         await presentation.end()
-        return { kept: answer }
+        return record
       } catch (error) {
         await presentation.end()
         throw error
@@ -146,15 +164,25 @@ const uncached = ({ headers, ...answer }: ServedAnswer): ServedAnswer => ({
 
 const keyOf = (payment: string): string => createHash('sha256').update(payment).digest('base64url')
 
-/** A line of JSON, then the body. */
-function encode(resource: string, { status, headers, body }: ServedAnswer): Uint8Array {
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ resource, status, headers })}\n`), body])
-}
+/** Of a payment that was answered, with an answer that is not kept. */
+const nothing = new Uint8Array()
 
-function decode(bytes: Uint8Array, resource: string): ServedAnswer | undefined {
+const headOf = ({ status, headers }: ServedAnswer) => ({ status, headers })
+
+/** A line of JSON, then the body. */
+const encode = (head: Json.JsonObject, body: Uint8Array = nothing): Uint8Array =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
+
+/** The kept answer, or what is owed, if the record is of this resource. */
+function decode(
+  bytes: Uint8Array | undefined,
+  resource: string,
+): { readonly kept: ServedAnswer } | { readonly owed: SettleResponse } | undefined {
+  if (bytes === undefined || bytes.length === 0) return undefined
   const end = bytes.indexOf(10)
   const head: unknown = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8'))
   if (!Json.isObject(head) || head.resource !== resource) return undefined
+  if (Json.isObject(head.owed)) return { owed: head.owed as unknown as SettleResponse }
   const { status, headers } = head as unknown as ServedAnswer
-  return { status, headers, body: bytes.subarray(end + 1) }
+  return { kept: { status, headers, body: bytes.subarray(end + 1) } }
 }

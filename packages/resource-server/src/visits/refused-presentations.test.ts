@@ -18,8 +18,8 @@ const { NextRequest, NextResponse } = require('next/server') as typeof import('n
 
 let nowMs = 1_000_000
 const clock = { now: () => nowMs, sleep: async () => {} }
-const { unpaidPerMinute, payingPerMinute, refusedPerMinute, refusedPerOfferPerMinute, resendsPerMinute } =
-  clientLimits
+const { unpaidPerMinute, payingPerMinute, refusedPerMinute, refusedPerOfferPerMinute } = clientLimits
+const { unacceptedPerMinute, resendsPerMinute } = clientLimits
 
 describe('refused presentations', () => {
   const create = (changed: Partial<typeof clientLimits> | object = {}) =>
@@ -39,6 +39,8 @@ describe('refused presentations', () => {
 
   it('and offers together leave a seller that its facilitator does not know a part of its rate', () => {
     expect(unpaidPerMinute + refusedPerMinute).toBeLessThan(20)
+    // A verify and a settle each.
+    expect(unpaidPerMinute + 2 * unacceptedPerMinute + resendsPerMinute).toBeLessThan(120)
   })
 
   it.each(['unknown_challenge', 'invalid_signature', 'burn_mismatch', 'word of another facilitator'])(
@@ -260,6 +262,7 @@ describe.each([
     for (let i = 0; i < payingPerMinute - 1; i++) {
       const answer = await ask('honest', payment)
       expect(JSON.parse(answer.body)).toMatchObject({ reason: 'burn_not_found' })
+      nowMs += 60_000 / unacceptedPerMinute
     }
     expect(asked()).toBe(payingPerMinute - 1)
     sayYes()
@@ -281,12 +284,28 @@ describe.each([
     const ask = await start({ upfront: true })
     const payment = junkFor(offerIn(await ask('stranger')))
     sayNo('burn_not_found')
-    for (let i = 0; i < payingPerMinute; i++) {
+    for (let i = 0; i < unacceptedPerMinute; i++) {
       const answer = await ask('stranger', payment)
       expect(JSON.parse(answer.body)).toMatchObject({ reason: 'burn_not_found' })
     }
+    expectTurnedAway(await ask('stranger', payment))
     expect(limits.recoveryPausesMs.length).toBeGreaterThan(1)
-    expect(facilitator.counts().settle).toBe(payingPerMinute + resendsPerMinute)
+    expect(facilitator.counts().settle).toBe(unacceptedPerMinute + resendsPerMinute)
+  })
+
+  it('R-173 a made-up burn for each of many offers, sent again and again, leaves others the seller’s rate', async () => {
+    const ask = await start()
+    const made: unknown[] = []
+    for (let i = 0; i < unpaidPerMinute; i++) made.push(junkFor(offerIn(await ask('stranger'))))
+    const honest = paymentFor(offerIn(await ask('honest')))
+    sayNo('burn_not_found')
+    for (let i = 0; i < 12; i++) for (const payment of made) await ask('stranger', payment)
+    expect(asked()).toBe(unacceptedPerMinute)
+    expectTurnedAway(await ask('stranger', made[0]))
+    sayYes()
+    expect((await ask('honest', honest)).status).toBe(200)
+    nowMs += 60_000 / unacceptedPerMinute
+    expect((await ask('stranger', made[0])).status).toBe(200)
   })
 
   it('a facilitator that cannot be used is asked what it supports a bounded number of times, whoever asks', async () => {
@@ -312,4 +331,28 @@ describe.each([
     const statuses = [(await ask('honest')).status, (await ask('honest')).status]
     expect(statuses[1]).toBe(402)
   })
+})
+
+it('R-173 a good payment for what is not there costs nothing, and so cannot be presented without end', async () => {
+  const facilitator = await startFacilitator()
+  try {
+    const sell = sellOnNext(schemeFor(facilitator.url, { clock }), withX402FromHTTPServer, {
+      client,
+      clock,
+    } as never)
+    const handle = sell({ price: '100' }, async () => new NextResponse(null, { status: 404 }))
+    const route = handle as unknown as (request: object, context: object) => Promise<Response>
+    const ask = (payment?: unknown) =>
+      route(new NextRequest('http://127.0.0.1/none', { headers: headersOf('stranger', payment) }), {})
+    const statuses: number[] = []
+    for (let i = 0; i < unpaidPerMinute; i++) {
+      const decoded = Headers.decode((await ask()).headers.get('payment-required'))
+      const payment = decoded.ok && paymentFor(offerOf(decoded.value as PaymentRequired))
+      for (let j = 0; j < 12; j++) statuses.push((await ask(payment)).status)
+    }
+    expect(statuses.filter((status) => status === 404)).toHaveLength(unacceptedPerMinute)
+    expect(facilitator.counts()).toMatchObject({ verify: unacceptedPerMinute, settle: 0 })
+  } finally {
+    await facilitator.close()
+  }
 })

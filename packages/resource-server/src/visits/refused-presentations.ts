@@ -5,7 +5,9 @@
  * from us, or from its payer.
  *
  * A burn that does not exist looks like a burn that is not visible yet. So the first payload that was answered with
- * "send it again" is never counted and never waits: an honest payer has exactly one such payload for each offer.
+ * "send it again" is not counted as refused: an honest payer has exactly one such payload for each offer. But a stranger
+ * has as many as it has offers, and a handler that finds nothing to sell takes no payment either. So whatever a client
+ * presents without buying anything has a wider limit of its own, which one payer that waits for its burn does not reach.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,15 +24,17 @@ export type Presented = {
 }
 
 export type RefusedPresentations = {
-  /** Throws OverLimit while this client, or this offer, has too many refusals. */
+  /** Throws OverLimit while this client, or this offer, has too many refusals, or this client bought nothing too often. */
   check(client: string, presented: Presented): void
   /** Counts a refusal by the facilitator, depending on its reason. */
   note(client: string, presented: Presented, reason: string): void
+  /** Counts a payment that the facilitator was asked about, and that was not accepted. */
+  noteUnaccepted(client: string): void
 }
 
 export type RefusalLimits = Pick<
   ClientLimits,
-  'refusedPerMinute' | 'refusedPerOfferPerMinute' | 'clientsMax' | 'offersMax'
+  'refusedPerMinute' | 'refusedPerOfferPerMinute' | 'unacceptedPerMinute' | 'clientsMax' | 'offersMax'
 >
 
 type Offer = {
@@ -40,20 +44,22 @@ type Offer = {
 }
 
 export function createRefusedPresentations(limits: RefusalLimits, clock: Clock): RefusedPresentations {
-  const { refusedPerMinute, refusedPerOfferPerMinute } = limits
+  const { refusedPerMinute, refusedPerOfferPerMinute, unacceptedPerMinute } = limits
   const clients = createRecent<{ bucket: Bucket }>(limits.clientsMax)
+  const unaccepted = createRecent<{ bucket: Bucket }>(limits.clientsMax)
   const offers = createRecent<Offer>(limits.offersMax)
 
   return {
     check(client, presented) {
-      const offer = offers.get(presented.challengeNonce)
-      if (offer?.awaited !== undefined && offer.awaited === digestOf(presented)) return
       const nowMs = clock.now()
-      const ofClient = filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)
-      const ofOffer = filled(offer?.bucket, refusedPerOfferPerMinute, nowMs)
+      const waitOf = (bucket: Bucket | undefined, perMinute: number) =>
+        secondsUntilOne(filled(bucket, perMinute, nowMs), perMinute)
+      const offer = offers.get(presented.challengeNonce)
+      const isAwaited = offer?.awaited !== undefined && offer.awaited === digestOf(presented)
       const seconds = Math.max(
-        secondsUntilOne(ofClient, refusedPerMinute),
-        secondsUntilOne(ofOffer, refusedPerOfferPerMinute),
+        waitOf(unaccepted.get(client)?.bucket, unacceptedPerMinute),
+        isAwaited ? 0 : waitOf(clients.get(client)?.bucket, refusedPerMinute),
+        isAwaited ? 0 : waitOf(offer?.bucket, refusedPerOfferPerMinute),
       )
       if (seconds > 0) throw new OverLimit(seconds, 'refused_payments')
     },
@@ -76,6 +82,10 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
       clients.set(client, {
         bucket: takenFrom(filled(clients.get(client)?.bucket, refusedPerMinute, nowMs)),
       })
+    },
+    noteUnaccepted(client) {
+      const bucket = filled(unaccepted.get(client)?.bucket, unacceptedPerMinute, clock.now())
+      unaccepted.set(client, { bucket: takenFrom(bucket) })
     },
   }
 }

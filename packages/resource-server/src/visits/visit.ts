@@ -3,12 +3,16 @@
  * path. Everything else the gate knows about the request travels here, in asynchronous local storage.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { SettleResponse } from '@x402/core/types'
 import type { Refusal } from '../refusal.js'
+import type { AnyCase } from './priced-request.js'
 import type { Presented } from './refused-presentations.js'
 
 export type Visit = {
   /** The path by which the request was routed, including the prefixes of all parent routers. */
   readonly path: string
+  /** Given where the router takes other letters for the same. */
+  readonly anyCase?: AnyCase | undefined
   /** Counts one offer for this client. Throws OverLimit above the limit. */
   takeOffer(): void
   /** Throws OverLimit when too many payments of this client were refused lately. */
@@ -17,6 +21,10 @@ export type Visit = {
   noteRefused(presented: Presented, reason: string): void
   /** Counts one re-send of a failed settle. False above the limit. */
   mayResend(): boolean
+  /** The receipt of a payment that is owed an answer: it was accepted before, and its handler failed. */
+  readonly owed?: SettleResponse | undefined
+  /** Remembers that the payment was accepted before its handler ran. Never rejects. */
+  noteAccepted(receipt: SettleResponse): Promise<void>
   /** The second argument of the framework's handler, such as the route parameters of Next. */
   readonly handed?: unknown
   /** Removes headers and status message that the handler already wrote to the response. Set for express only. */
