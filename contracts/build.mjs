@@ -1,13 +1,15 @@
-// Compiles contracts/src and writes contracts/generated.
-//   node contracts/build.mjs              write what changed
-//   node contracts/build.mjs --check      fail when generated/ is not what src/ compiles to
-//   node contracts/build.mjs --snapshots  measure gas and sign the typed-data vectors again, and store them
+// Compiles contracts/src and writes contracts/generated. `--help` lists what else it does.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { contractsDir } from './compiler.mjs'
 import { generatedFiles } from './generated-files.mjs'
+
+const usage = `node contracts/build.mjs               write what changed of contracts/generated
+node contracts/build.mjs --check       fail when it is not what contracts/src compiles to
+node contracts/build.mjs --snapshots   measure gas and sign the typed-data vectors again, and store them
+`
 
 const generatedDir = join(contractsDir, 'generated')
 const snapshotTests = ['contracts/test/gas.test.ts', 'contracts/test/typed-data.test.ts']
@@ -50,6 +52,11 @@ function updateSnapshots() {
 }
 
 if (process.argv[1] === join(contractsDir, 'build.mjs')) {
+  const { answerHelp } = await import('../scripts/help.mjs')
+  answerHelp(usage)
+  // A first `npm start` installs no compiler of contracts.
+  const { setup } = await import('../scripts/setup.mjs')
+  await setup({ keys: false, tools: true })
   if (process.argv.includes('--check')) check()
   else if (process.argv.includes('--snapshots')) updateSnapshots()
   else write()

@@ -110,7 +110,7 @@ async function createWorld() {
         .toSorted((one, other) => one.leafIndex - other.leafIndex)
       if (open.length === 0) return false
       const indices = open.map(({ leafIndex }) => leafIndex)
-      const { count, end } = batchRange(indices, proved, shape)
+      const { count, end } = batchRange(indices, proved, { least: open.length, chance: 0.5 }, shape)
       const value = sum(open.slice(0, count))
       const batch = await toyBatch(chain, under(), { to: provider, tweak, value, start, end })
       await follow(() => zerc20.batchTeleport(batch, sender))

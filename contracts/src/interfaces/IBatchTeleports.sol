@@ -26,6 +26,9 @@ interface IBatchTeleports is ITeleports {
     /// @notice A leaf at or above the root's leaf count can still change.
     error EndAboveRoot(uint64 rootHint, uint48 end);
 
+    /// @notice A range ends where it begins or later: a count never goes back.
+    error StartAboveEnd(uint48 start, uint48 end);
+
     /// @notice More was counted than a count can hold.
     error CountTooLarge(uint256 counted);
 

@@ -33,6 +33,7 @@ abstract contract BatchTeleports is IBatchTeleports, Teleports {
         if (finding.transferRoot == 0) revert ExpectedRootZero(rootHint);
         if (gr.chainId != block.chainid) revert InvalidRecipientChainId(uint64(block.chainid), gr.chainId);
         if (end > rootHint) revert EndAboveRoot(rootHint, end);
+        if (start > end) revert StartAboveEnd(start, end);
         finding.recipientHash = recipientHashOf(gr);
         _requireBatchProof([finding.transferRoot, finding.recipientHash, value, start, end], proof);
 

@@ -1,7 +1,6 @@
 /** JSON-RPC over HTTP. One `batch` is one round trip. Errors never show the URL's credentials. */
-import http from 'node:http'
-import https from 'node:https'
 import { SvcError } from '@svc-zerc20/protocol'
+import { createPost } from './post.js'
 import { parseQuantity } from './quantities.js'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
@@ -22,62 +21,13 @@ export type JsonRpc = {
 }
 
 export function createJsonRpc(deps: { url: string; timeoutMs: number; answerBytesMax: number }): JsonRpc {
-  const url = new URL(deps.url)
-  const transport = url.protocol === 'https:' ? https : http
-  const agent = new transport.Agent({ keepAlive: true, maxSockets: 64 })
-  // URLs write IPv6 addresses in brackets, sockets do not.
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const authorization = url.username
-    ? `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')}`
-    : undefined
+  const { send, unreachable, close } = createPost(deps)
   let nextId = 1
-  let isClosed = false
 
-  const unreachable = (why: string, cause?: unknown) =>
-    new SvcError('rpc_unreachable', `the RPC at ${url.host} ${why}`, { cause })
-
-  // The length of the body is added by the request, which gets it in one piece.
-  const options = {
-    protocol: url.protocol,
-    hostname,
-    port: url.port,
-    path: `${url.pathname}${url.search}`,
-    method: 'POST',
-    agent,
-    headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
-  }
-
-  function post(body: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      if (isClosed) throw unreachable('is not asked any more: the client was closed')
-      const request = transport.request(options, (response) => {
-        const chunks: Buffer[] = []
-        let bytes = 0
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-          if (bytes > deps.answerBytesMax) response.destroy(unreachable('answered too much'))
-          else chunks.push(chunk)
-        })
-        response.on('error', (cause) => fail('broke off', cause))
-        response.on('end', () => {
-          clearTimeout(bound)
-          const { statusCode } = response
-          if (!answeringStatuses.has(statusCode)) reject(unreachable(`answered with status ${statusCode}`))
-          else resolve(Buffer.concat(chunks).toString('utf8'))
-        })
-      })
-      const fail = (why: string, cause?: unknown) => {
-        clearTimeout(bound)
-        reject(unreachable(why, cause))
-      }
-      // A timer that is cleared costs less than a signal, which cannot be: each would fire long after its answer came.
-      const bound = setTimeout(() => {
-        fail(`did not answer within ${deps.timeoutMs} ms`)
-        request.destroy()
-      }, deps.timeoutMs)
-      request.on('error', (cause) => fail('did not answer', cause))
-      request.end(body)
-    })
+  async function post(body: string): Promise<string> {
+    const { status, text } = await send(body, deps.timeoutMs)
+    if (!answeringStatuses.has(status)) throw unreachable(`answered with status ${status}`)
+    return text
   }
 
   async function batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
@@ -112,10 +62,7 @@ export function createJsonRpc(deps: { url: string; timeoutMs: number; answerByte
       const [answer] = await batch([{ method, params }])
       return resultOf(method, answer)
     },
-    close() {
-      isClosed = true
-      agent.destroy()
-    },
+    close,
   }
 }
 

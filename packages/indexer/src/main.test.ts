@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { lightArtifacts } from '../../../test/support/light-artifacts.js'
 
 const script = fileURLToPath(new URL('../bin/svc-indexer.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'svc-indexer-'))
@@ -58,6 +59,15 @@ test.each([
   expect(status).toBe(1)
   expect(stderr).toContain(named)
   expect(stderr).not.toContain('abab')
+})
+
+test('development keys prove no root on a chain that is not local: exit code 1', async () => {
+  const proving = [...contracts, '--artifacts', await lightArtifacts()]
+  const elsewhere = flags.map((flag) => (flag === '31337' ? '8453' : flag))
+  const refused = run([...elsewhere, ...proving], { SVC_INDEXER_PK: key })
+  expect(refused.status).toBe(1)
+  expect(refused.stderr).toContain('--artifacts: keys of a development setup, which need chain 31337')
+  expect(run([...flags, ...proving], { SVC_INDEXER_PK: key }).status).toBe(75)
 })
 
 test('a node that is down is worth another try: exit code 75, and its credentials are not shown', () => {

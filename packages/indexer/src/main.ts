@@ -3,8 +3,9 @@
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { closeAll, createProcessLog, exitCodeFor, exitCodes, onStopSignal } from '@svc-zerc20/daemon'
-import { SvcError } from '@svc-zerc20/protocol'
+import { Network, SvcError } from '@svc-zerc20/protocol'
 import { createProver } from '@svc-zerc20/prover'
+import { keysRefused, readArtifacts } from '@svc-zerc20/zk'
 import { type Arguments, createProgram } from './command-line.js'
 import { proverKeyName, takeProverKey } from './env.js'
 import { levelOf } from './events.js'
@@ -45,6 +46,10 @@ async function start(args: Arguments): Promise<Close> {
   if (artifacts === undefined || privateKey === undefined) {
     throw new SvcError('bad_option', `proving roots needs both --artifacts and ${proverKeyName}`)
   }
+  const { manifest } = await readArtifacts(artifacts)
+  const missing = args.chainId === Network.localChainId ? [] : [`chain ${Network.localChainId}`]
+  const refused = keysRefused(manifest, missing)
+  if (refused !== undefined) throw new SvcError('bad_option', `--artifacts: ${refused}`)
   const proofsAtOnce = Math.max(1, Math.min(limits.proofsAtOnceMax, Math.floor(availableParallelism() / 2)))
   const prover = createProver({ folder: artifacts, processes: proofsAtOnce, warm: ['root-16', 'root-64'] })
   const rootProver = { prover, privateKey, ceiling, gatherMs, mintGatherMs, proofsAtOnce }

@@ -12,7 +12,7 @@ const decimalPattern = /^(0|[1-9]\d*)(?:\.(\d+))?$/
  * @throws SvcError `invalid_amount` with the value and what is wrong with it
  */
 export function baseUnits(tokens: string, decimals: number): string {
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > decimalsMax)
+  if (!areDecimals(decimals))
     throw new SvcError('invalid_amount', `${decimals} is no number of decimals; expected 0 to ${decimalsMax}`)
   const [, whole = '', fraction = ''] = (typeof tokens === 'string' && decimalPattern.exec(tokens)) || []
   if (whole === '')
@@ -34,12 +34,16 @@ export function baseUnits(tokens: string, decimals: number): string {
 /** What a token says of itself. */
 export type TokenLabel = { readonly symbol: string; readonly decimals: number }
 
+/** Whether amounts can be written by these decimals. */
+export const areDecimals = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= decimalsMax
+
 /** Any token can call itself anything. */
 const symbolCharsMax = 16
 
 /** An amount as people read it: `1.5 USDC`. Undefined when the label makes no sense. The symbol is cut and printable. */
 export function inTokens(amount: bigint, { symbol, decimals }: TokenLabel): string | undefined {
-  if (!Number.isInteger(decimals) || decimals < 0 || decimals > decimalsMax) return undefined
+  if (!areDecimals(decimals)) return undefined
   const digits = amount.toString().padStart(decimals + 1, '0')
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
   const whole = digits.slice(0, digits.length - decimals)

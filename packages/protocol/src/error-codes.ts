@@ -51,7 +51,7 @@ export const errorCodes = {
   ledger_failed: { means: 'The ledger cannot be written or read right now.', reason: 'storage_unavailable' },
   lease_lost: {
     means: 'Another daemon has taken over what this one was doing.',
-    reason: 'storage_unavailable',
+    reason: 'standby',
   },
   ledger_locked: { means: 'Another daemon uses the ledger.' },
   ledger_corrupt: { means: 'The ledger is damaged: its journal, or its database.', exit: 'mistake' },
@@ -68,7 +68,6 @@ export const errorCodes = {
   history_unusable: { means: 'The file of the history is of another token or ledger.', exit: 'mistake' },
 
   // Addresses, paths and proofs
-  puzzle_invalid: { means: 'A line is no puzzle of ours.', exit: 'mistake' },
   miner_crashed: { means: 'Several threads ended while they mined one address.' },
   miner_exhausted: { means: 'No number solves the proof of work of an address.' },
   miner_queue_full: { means: 'Too many addresses are being mined.' },
@@ -131,6 +130,7 @@ export const errorCodes = {
   },
   answer_too_large: { means: 'The facilitator answered more than any answer of it has.' },
   not_visited: { means: 'A paid route was reached around its gate.' },
+  answer_endless: { means: 'The answer of a paid handler had no end in time, or was too long to be held.' },
   unpaid: { means: 'A paid route was passed without payment.' },
 
   // A payer's program; what becomes of a payment is in `payerErrors`

@@ -187,8 +187,13 @@ describe('answer of /challenge', () => {
     expiresAt: 1_800_000_300,
   }
 
-  it('R-040 R-171 needs the six fields, takes the three optional ones and keeps unknown ones', () => {
-    const optional = { helper: hex(20), deadline: 1_800_000_600, fee: { amount: '100', bps: 100 } }
+  it('R-040 R-171 needs the six fields, takes the optional ones and keeps unknown ones', () => {
+    const optional = {
+      helper: hex(20),
+      deadline: 1_800_000_600,
+      fee: { amount: '100', bps: 100 },
+      tokenLabel: { symbol: 'zUSD', decimals: 6 },
+    }
     expect(parseChallenge(challenge)).toMatchObject({ ok: true, value: challenge })
     const all = { ...challenge, ...optional, unknown: [1] }
     expect(parseChallenge(all)).toMatchObject({ ok: true, value: all })
@@ -210,6 +215,9 @@ describe('answer of /challenge', () => {
     { helper: '' },
     { deadline: '1' },
     { fee: { amount: '1' } },
+    { tokenLabel: { symbol: 'zUSD' } },
+    { tokenLabel: { symbol: 6, decimals: 6 } },
+    { tokenLabel: { symbol: 'zUSD', decimals: 78 } },
   ])('R-040 is no challenge with %j', (change) => {
     expect(parseChallenge({ ...challenge, ...change }).ok).toBe(false)
   })

@@ -1,5 +1,5 @@
 export * from './brand.js'
-export { baseUnits, conversionOf, inTokens, type TokenLabel } from './decimal-amount.js'
+export { areDecimals, baseUnits, conversionOf, inTokens, type TokenLabel } from './decimal-amount.js'
 export * from './error-codes.js'
 export * from './errors.js'
 export * as FacilitatorApi from './facilitator-api.js'

@@ -1,6 +1,9 @@
 /** CAIP-2 network identifiers of the eip155 family. */
 export type Network = `eip155:${number}`
 
+/** Of a chain on one's own machine. */
+export const localChainId = 31337
+
 const pattern = /^eip155:([1-9]\d{0,15})$/
 
 export function format(chainId: number): Network {

@@ -144,6 +144,11 @@ describe('the offer made of a challenge', () => {
     expect(Offer.fromChallenge({ ...challenge, fee }, 0).extra).toMatchObject({ fee })
   })
 
+  it('does not carry what the token says of itself', () => {
+    const tokenLabel = { symbol: 'zUSD', decimals: 6 }
+    expect(Offer.fromChallenge({ ...challenge, tokenLabel }, 0)).toEqual(Offer.fromChallenge(challenge, 0))
+  })
+
   it('R-002 adds nothing to the envelope and is itself well-formed', () => {
     const made = Offer.fromChallenge({ ...challenge, helper: address, deadline: 1 }, 1_800_000_000)
     expect(Object.keys(made).sort()).toEqual([

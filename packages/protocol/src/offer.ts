@@ -1,5 +1,6 @@
 /** PaymentRequirements of this scheme, and the rule by which an echoed offer matches. */
 import { parseAddress, parseAmount, parseBaseUnits, parseChallengeNonce, parseUnixSeconds } from './brand.js'
+import { areDecimals, type TokenLabel } from './decimal-amount.js'
 import { type Form, form, objectOf, optional } from './form.js'
 import { deepEqual, isObject, isSubset, type JsonObject } from './json.js'
 import { format, parseChainId } from './network.js'
@@ -40,6 +41,8 @@ export type ChallengeOffer = SvcExtra & {
   readonly amount: string
   readonly token: string
   readonly chainId: number
+  /** What the token says of itself, for prices that people read. Absent when it does not tell; no part of the offer. */
+  readonly tokenLabel?: TokenLabel | undefined
 }
 
 const address = form('not a 20-byte address', (value) => parseAddress(value) !== undefined)
@@ -85,6 +88,12 @@ const challengeForm = objectOf({
   token: address,
   chainId: form('not a chain id', (value) => Number.isSafeInteger(value) && Number(value) > 0),
   ...extraFields,
+  tokenLabel: optional(
+    objectOf({
+      symbol: form('not a string', (value) => typeof value === 'string'),
+      decimals: form('not a number of decimals', areDecimals),
+    }),
+  ),
 })
 
 /** Checks the form of an offer and returns the same object: parsing never rewrites what came over the wire. */

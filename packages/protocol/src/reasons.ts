@@ -87,6 +87,11 @@ export const reasons = {
     status: 401,
     help: 'The signature is not of the account, or the account is no participant of this history.',
   },
+  standby: {
+    retry: 'same_payload',
+    status: 503,
+    help: 'Another daemon of this facilitator is active; nothing was done. Ask that one, or wait for Retry-After.',
+  },
   not_found: { retry: 'never', status: 404, help: 'There is nothing at this path.' },
   method_not_allowed: { retry: 'never', status: 405, help: 'The path exists, but not for this method.' },
   unsupported_media_type: { retry: 'never', status: 415, help: 'Send the body as application/json.' },
@@ -226,9 +231,9 @@ export const reasons = {
     help: 'The permit and the burn authorization do not both recover to payer.',
   },
   payer_must_wait: {
-    retry: 'fresh_offer',
+    retry: 'same_payload',
     status: 200,
-    help: 'Burns relayed for this payer failed on chain; wait before signing again, or pay by self-transfer.',
+    help: 'Another burn of this payer is under way, or one failed on chain; send this again in a while, or pay by self-transfer.',
   },
   permit_nonce_in_use: {
     retry: 'fresh_offer',
@@ -243,7 +248,7 @@ export const reasons = {
   insufficient_funds: {
     retry: 'never',
     status: 200,
-    help: 'The payer holds less than the amount, or less than it and its other burns under way take together.',
+    help: 'The payer holds less than the amount.',
   },
   burn_not_found: {
     retry: 'same_payload',

@@ -53,50 +53,53 @@ describe('the end of a proof', () => {
   const every = (step: number, count: number, first = 0) =>
     Array.from({ length: count }, (_, at) => first + at * step)
 
-  test('is the leaf count of the root where all leaves fit', () => {
-    expect(batchRange([3, 70, 2000], 5000)).toEqual({ count: 3, end: 5000 })
-    expect(batchRange(every(1, 30), 31)).toEqual({ count: 30, end: 31 })
+  test('is the leaf count of the root where all leaves fit, so that no few are left behind without company', () => {
+    for (const chance of [0, 0.5, 0.999]) {
+      expect(batchRange([3, 70, 2000], 5000, { least: 3, chance })).toEqual({ count: 3, end: 5000 })
+      expect(batchRange(every(1, 30), 31, { least: 30, chance })).toEqual({ count: 30, end: 31 })
+    }
   })
 
-  test('is a boundary of windows where more lie there than fit', () => {
-    expect(batchRange(every(100, 50, 7), 6000)).toEqual({ count: 21, end: 2048 })
-    expect(batchRange([5, 1030, 2100, 3100, 5000, 5001], 6000)).toEqual({ count: 4, end: 4096 })
+  test('is drawn between the last leaf that the proof has to take and the first that it cannot', () => {
+    const indices = every(100, 50, 7)
+    const endAt = (chance: number) => batchRange(indices, 6000, { least: 20, chance })
+    expect(endAt(0)).toEqual({ count: 30, end: 3007 })
+    expect(endAt(0.5)).toEqual({ count: 25, end: 2457 })
+    expect(endAt(0.999_999)).toEqual({ count: 20, end: 1908 })
   })
 
-  test('is a finer boundary rather than one that leaves most slots empty', () => {
-    expect(batchRange([1000, ...every(10, 40, 1030)], 2000)).toEqual({ count: 20, end: 1216 })
+  test('leaves no half of the slots empty, also where fewer leaves are asked for, or more than fit', () => {
+    for (const least of [1, 40]) {
+      expect(batchRange(every(1, 50), 60, { least, chance: 0.999_999 })).toEqual({ count: 15, end: 15 })
+    }
   })
 
-  test('is not the place of a leaf that is left out', () => {
-    expect(batchRange([...every(1, 30, 900), 1024], 2000)).toEqual({ count: 30, end: 960 })
-    expect(batchRange([...every(2, 20, 900), ...every(1, 20, 940)], 2000)).toEqual({ count: 20, end: 939 })
-  })
-
-  test('names a leaf only where leaves of ours follow each other without a gap', () => {
-    expect(batchRange(every(1, 31, 5), 100)).toEqual({ count: 30, end: 35 })
-  })
-
-  test('leaves nothing out over all proofs, counts nothing twice, and hides behind others where there are any', () => {
+  test('leaves nothing out over all proofs, and counts nothing twice', () => {
     const rising = fc.uniqueArray(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 120 })
+    const draws = fc.record({
+      least: fc.integer({ min: 1, max: 40 }),
+      chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    })
     fc.assert(
-      fc.property(rising, (drawn) => {
+      fc.property(rising, draws, (drawn, draw) => {
         const indices = drawn.toSorted((one, other) => one - other)
         let rest = indices
         let proofs = 0
         while (rest.length > 0) {
-          const { count, end } = batchRange(rest, 9_001)
+          const fitting = fittingLeaves(rest)
+          const { count, end } = batchRange(rest, 9_001, draw)
           const [counted, later] = [rest.slice(0, count), rest.slice(count)]
           expect(fittingLeaves(counted)).toBe(count)
-          expect(counted.length).toBeGreaterThan(0)
+          expect(count).toBeGreaterThanOrEqual(draw.least <= fitting ? draw.least : 1)
           expect(Math.max(...counted)).toBeLessThan(end)
           expect(Math.min(9_001, ...later)).toBeGreaterThanOrEqual(end)
-          const dense = (later[0] ?? 0) - (counted[0] ?? 0) === count
-          if (!dense) expect(later[0]).not.toBe(end)
           rest = later
           proofs += 1
+          // All that fit are enough: what is left over is a new question.
+          if (later.length > 0 && later.length < draw.least) break
         }
-        // Each proof but the last fills half of its slots, or all of its windows.
-        expect(proofs).toBeLessThanOrEqual(1 + Math.ceil(indices.length / 15) + Math.ceil(9_001 / 4096))
+        // Each proof but the last fills half of its slots, or half of what its windows hold.
+        expect(proofs).toBeLessThanOrEqual(3 + Math.ceil(indices.length / 8) + 2 * Math.ceil(9_001 / 4096))
       }),
     )
   })

@@ -60,33 +60,35 @@ export function fittingLeaves(indices: readonly number[], shape: BatchShape = ba
 /** Which leaves one proof counts, and how far: the first `count` of them, and the `end` that the proof publishes. */
 export type BatchRange = { readonly count: number; readonly end: number }
 
+/** How the end of a proof is drawn. */
+export type BatchDraw = {
+  /** So many leaves are to be in the proof, from the first on. Beside them half of its slots are filled in any case. */
+  readonly least: number
+  /** In [0, 1). */
+  readonly chance: number
+}
+
 /**
- * Divides leaves among proofs. Where all of them fit, `end` is the root's leaf count and tells nothing. Where more are
- * waiting, `end` lies below the first leaf that is left out. It is then the coarsest boundary that keeps half of the
- * slots filled, and never the place of a leaf of ours, which it would name. Only leaves without a gap leave no other
- * choice: between them lies nobody else to hide among.
+ * Divides leaves among proofs. Where a proof takes all of them, `end` is the root's leaf count and tells nothing: a few that
+ * were left behind would have no company. Otherwise chance draws it between the last leaf that the proof has to take and the
+ * first one that it cannot, so that nobody chooses by paying where a proof ends.
  * @param indices All leaves of the recipient that are not counted yet. They rise and lie below `size`.
  * @param size Leaf count of the root.
  */
 export function batchRange(
   indices: readonly number[],
   size: number,
+  { least, chance }: BatchDraw,
   shape: BatchShape = batchShape,
 ): BatchRange {
   const fitting = fittingLeaves(indices, shape)
   const leftOut = indices[fitting]
   if (leftOut === undefined) return { count: fitting, end: size }
-  const below = (end: number) => indices.filter((index) => index < end).length
-  const ours = new Set(indices)
-  for (const least of [Math.ceil(fitting / 2), 1]) {
-    for (let height = shape.windowHeight; height >= 0; height--) {
-      const step = 2 ** height
-      let end = Math.floor(leftOut / step) * step
-      while (ours.has(end)) end -= step
-      if (below(end) >= least) return { count: below(end), end }
-    }
-  }
-  return { count: fitting, end: leftOut }
+  const half = Math.ceil(fitting / 2)
+  const taken = least > fitting ? half : Math.max(least, half)
+  const lowest = (indices[taken - 1] ?? 0) + 1
+  const end = leftOut - Math.floor(chance * (leftOut - lowest + 1))
+  return { count: indices.filter((index) => index < end).length, end }
 }
 
 /** Inputs of the batch circuit. Whether the paths lead to the root is for the caller to check, and the circuit. */

@@ -6,6 +6,7 @@ export {
   type CircuitsOfManifest,
   circuitsIn,
   keysOf,
+  keysRefused,
   type Manifest,
   manifestFile,
   parseManifest,
@@ -25,6 +26,7 @@ export {
   batchRange,
   batchShape,
   batchWithdrawInput,
+  fittingLeaves,
 } from './batch-withdraw.js'
 export { addressOf, type BurnTerms, burnAddressAt, deriveBurn } from './burn-address.js'
 export { burnHash, checkPow, type PowPuzzle, secretAt } from './burn-hash.js'

@@ -1,7 +1,7 @@
 /** A decider: proves for facilitators elsewhere. It has proving keys and a token, and no other secret. */
 import { closeAll } from '@svc-zerc20/daemon'
 import { type Clock, Secret, SvcError } from '@svc-zerc20/protocol'
-import { ArtifactError, circuitsIn, readArtifacts } from '@svc-zerc20/zk'
+import { ArtifactError, circuitsIn, keysRefused, readArtifacts } from '@svc-zerc20/zk'
 import { createProver } from '../prover.js'
 import { createJobs } from './jobs.js'
 import { deciderLimits } from './limits.js'
@@ -9,6 +9,8 @@ import { createDeciderServer } from './server.js'
 
 export type DeciderOptions = {
   readonly artifacts: string
+  /** The conditions for development keys that do not hold here. */
+  readonly missing: readonly string[]
   readonly listen: { readonly host: string; readonly port: number }
   readonly processes: number
   readonly token: string
@@ -24,6 +26,8 @@ export async function startDecider(
     if (!(err instanceof ArtifactError)) throw err
     throw new SvcError('config_invalid', `--artifacts: ${err.message}`, { cause: err })
   })
+  const refused = keysRefused(manifest, options.missing)
+  if (refused !== undefined) throw new SvcError('config_invalid', `--artifacts: ${refused}`)
   const prover = createProver({ folder, processes })
   const jobs = createJobs({
     prove: (circuit, input, signal) => prover.prove(circuit, input, { signal }),

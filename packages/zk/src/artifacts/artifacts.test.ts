@@ -10,6 +10,7 @@ import { ArtifactError } from './artifact-error.js'
 import {
   type CircuitArtifacts,
   circuitsIn,
+  keysRefused,
   type Manifest,
   parseManifest,
   readArtifacts,
@@ -227,5 +228,16 @@ describe('keys of a ceremony', () => {
       code: 'artifacts_altered',
       message: expect.stringContaining('another verification key'),
     })
+  })
+})
+
+describe('keys', () => {
+  it('of a development setup are refused where a condition for them is missing, those of a ceremony never', () => {
+    const missing = ['a', 'b']
+    expect(keysRefused({ setup: 'development' }, missing)).toBe(
+      'keys of a development setup, which need a and b',
+    )
+    expect(keysRefused({ setup: 'development' }, [])).toBeUndefined()
+    expect(keysRefused({ setup: 'ceremony' }, missing)).toBeUndefined()
   })
 })

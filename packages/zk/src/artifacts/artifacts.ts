@@ -95,6 +95,18 @@ const manifestSchema = z.strictObject({
   }),
 })
 
+/**
+ * Why keys must not be opened for proofs. Undefined where they may be. Whoever made keys of a development setup can forge
+ * proofs with them, so they need conditions that hold on one's own machine alone; `missing` names those that do not hold.
+ */
+export const keysRefused = (
+  { setup }: Pick<Manifest, 'setup'>,
+  missing: readonly string[],
+): string | undefined =>
+  setup === 'development' && missing.length > 0
+    ? `keys of a development setup, which need ${missing.join(' and ')}`
+    : undefined
+
 /** Parses a manifest. Throws `ArtifactError`, also for keys under which anybody could forge proofs. */
 export function parseManifest(text: string): Manifest {
   let parsed: Manifest
