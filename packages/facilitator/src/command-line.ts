@@ -5,7 +5,6 @@ import { addAudit } from './commands/audit/command.js'
 import { addCheck, addConfig, addStart } from './commands/daemon.js'
 import { addDecide } from './commands/decide.js'
 import { registerHistoryCommands } from './commands/history/commands.js'
-import { addMine, addPuzzles } from './commands/mine/commands.js'
 import { addRecover } from './commands/recover/command.js'
 import { environmentHelp, examples, exitCodesHelp, type Shell } from './commands/shell.js'
 import { addBackup, addMigrate, addMove } from './commands/storage/commands.js'
@@ -37,8 +36,6 @@ export function createProgram(version: string, shell: Shell): Command {
   addBackup(program)
   addMigrate(program, shell)
   addMove(program, shell)
-  addPuzzles(program, shell)
-  addMine(program, shell)
   registerSweepCommand(program, shell.env)
   addDecide(program, shell)
   registerAdminCommands(program, shell.env)

@@ -108,16 +108,6 @@ describe('svc-facilitator start', () => {
     expect(checked.code).toBe(1)
   })
 
-  it('R-055 exits 1 when the RPC has another chain', async () => {
-    const env = { SVC_TREASURY_PK: generatePrivateKey(), SVC_RELAYER_PK: generatePrivateKey() }
-    const { code, stderr } = await runHere(
-      ['start', '--config', configFile({ network: { chain_id: 31338 } })],
-      env,
-    )
-    expect(code).toBe(1)
-    expect(stderr).toContain('fail network.chain_id: is 31338, but the RPC reports 31337')
-  })
-
   it('exits 75 when the RPC is down', async () => {
     const file = configFile({ network: { rpc_url: 'http://127.0.0.1:1' } })
     const { code, stderr } = await runHere(['start', '--config', file], keys)

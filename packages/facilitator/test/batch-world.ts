@@ -1,7 +1,7 @@
 /** A model of the chain's side of batch mints around a real ledger and a real finalization. */
 import assert from 'node:assert/strict'
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
-import { batchRange } from '@svc-zerc20/zk'
+import { type BatchShape, batchRange, fittingLeaves } from '@svc-zerc20/zk'
 import { stoppedClock } from '../../../test/support/clocks.js'
 import { type Epoch, type EpochLeaf, epochKey, epochOf } from '../src/payment/epochs/epoch.js'
 import type { Batch, BatchCount, BatchPace } from '../src/payment/epochs/ports.js'
@@ -24,20 +24,29 @@ import {
 import { createMemoryStore } from './store.js'
 
 /** Small, so that few payments need several proofs. */
-const shape = { depth: 40, windowHeight: 3, slots: 4, windows: 2 }
+const smallShape = { depth: 40, windowHeight: 3, slots: 4, windows: 2 }
 
 const confirmations = 2
 const minuteMs = 60_000
 const never = new AbortController().signal
+const firstPayer = 100_000
 
 type Count = { readonly checkpoint: bigint; readonly counted: bigint }
 
 export type BatchWorld = ReturnType<typeof createBatchWorld>
 
-export function createBatchWorld(changes: Partial<BatchPace> & { readonly countsBeside?: boolean } = {}) {
-  const { countsBeside = false, ...paceChanges } = changes
+type Changes = Partial<BatchPace> & {
+  readonly countsBeside?: boolean
+  readonly shape?: BatchShape
+  /** Default: the number that the world has at that moment. */
+  readonly chance?: () => number
+}
+
+export function createBatchWorld(changes: Changes = {}) {
+  const { countsBeside = false, shape = smallShape, chance, ...paceChanges } = changes
   const pace: BatchPace = {
     least: 3,
+    floor: 0n,
     waitMaxMs: 60 * minuteMs,
     jitterMs: 0,
     retryMs: { first: minuteMs, max: minuteMs },
@@ -158,12 +167,13 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
           return world.dustBelow
         },
         followedLeaves: async () => (world.followed === undefined ? undefined : BigInt(world.followed)),
-        rangeOf(indices, limit) {
-          const { count, end } = batchRange(indices.map(Number), Number(limit), shape)
+        fits: (indices) => fittingLeaves(indices.map(Number), shape),
+        rangeOf(indices, limit, draw) {
+          const { count, end } = batchRange(indices.map(Number), Number(limit), draw, shape)
           return { count, end: BigInt(end) }
         },
         pace,
-        chance: () => world.chance,
+        chance: chance ?? (() => world.chance),
       },
       minter: {
         async mint({ data }) {
@@ -193,10 +203,11 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
   let finalize = open()
 
   let seed = 0
-  const appended = (to: string, value: bigint): Burn => {
+  /** Each transfer is from an account of its own, unless the payer is told. */
+  const appended = (to: string, value: bigint, payer = firstPayer + world.transfers.length): Burn => {
     world.transfers.push({ to, value })
     const leafIndex = BigInt(world.transfers.length - 1)
-    return { ...burnOf(world.transfers.length), leafIndex, value: units(value) }
+    return { ...burnOf(world.transfers.length), leafIndex, from: addressOf(payer), value: units(value) }
   }
 
   async function issue(value: bigint, epoch: number): Promise<Challenge> {
@@ -226,10 +237,10 @@ export function createBatchWorld(changes: Partial<BatchPace> & { readonly counts
     },
     finalize: () => finalize,
     /** A payment of an epoch, accepted. */
-    async pay(value: bigint, epoch = 60): Promise<Challenge> {
+    async pay(value: bigint, epoch = 60, payer?: number): Promise<Challenge> {
       const challenge = await issue(value, epoch)
       await claim(challenge)
-      await ledger.accept(challenge.nonce, appended(challenge.payTo, value))
+      await ledger.accept(challenge.nonce, appended(challenge.payTo, value, payer))
       return challenge
     },
     /** A transfer that pays, of a payer who has not presented it yet. */

@@ -9,58 +9,47 @@ import type { AddressMiner } from './miner.js'
 
 export type AddressTerms = Omit<BurnTerms, 'challengeNonce' | 'epoch'>
 
-/**
- * A search for one address. Its holder can find that address, and knows its secret; the key, the seed and every other
- * address stay where they are.
- */
-export type Puzzle = PowPuzzle & { readonly challengeNonce: ChallengeNonce; readonly epoch?: AddressEpoch }
+/** A search for one address. */
+type Puzzle = PowPuzzle & { readonly challengeNonce: ChallengeNonce; readonly epoch?: AddressEpoch }
 
 function puzzleOf(terms: AddressTerms, challengeNonce: ChallengeNonce, epoch?: AddressEpoch): Puzzle {
   const { generation, powBits, recipientHash, baseSecret } = deriveBurn({ ...terms, challengeNonce, epoch })
   return { challengeNonce, generation, powBits, recipientHash, baseSecret, ...(epoch && { epoch }) }
 }
 
-type PuzzleDeps = {
-  readonly terms: AddressTerms
-  readonly random: { bytes(length: number): Uint8Array }
-  readonly clock: { now(): number }
-  /** The epoch of a new address. Absent when every address is minted by its own proof. */
-  readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
-}
-
-/** The puzzle of a new address. Throws when the terms can make no address at all. */
-export const createPuzzle = ({ terms, random, clock, epochAt }: PuzzleDeps): Puzzle =>
-  puzzleOf(terms, hexOf(random.bytes(32)) as ChallengeNonce, epochAt?.(clock.now()))
-
-/** The address as the ledger keeps it, derived from its puzzle. A daemon derives it again before it hands it out. */
-export function solvedBy(puzzle: Puzzle, powNonce: number): ReadyAddress {
-  const { challengeNonce, powBits, epoch } = puzzle
-  const payTo = parseAddress(burnAddressAt(puzzle, powNonce))
-  assert(payTo !== undefined, 'a worker returned a nonce that does not pass the proof of work')
-  return { challengeNonce, payTo, powNonce, powBits, ...(epoch && { epoch }) }
-}
-
-/** Finds the address of a puzzle. It is derived from the terms once more, and not from the puzzle that was searched. */
+/** Finds the address of a nonce. It is derived from the terms once more, and not from the puzzle that was searched. */
 async function mineAddress(
   miner: Pick<AddressMiner, 'mine'>,
   terms: AddressTerms,
-  puzzle: Puzzle,
+  challengeNonce: ChallengeNonce,
+  epoch?: AddressEpoch,
 ): Promise<ReadyAddress> {
-  const powNonce = await miner.mine(puzzle)
-  return solvedBy(puzzleOf(terms, puzzle.challengeNonce, puzzle.epoch), powNonce)
+  const puzzle = () => puzzleOf(terms, challengeNonce, epoch)
+  const powNonce = await miner.mine(puzzle())
+  const payTo = parseAddress(burnAddressAt(puzzle(), powNonce))
+  assert(payTo !== undefined, 'a worker returned a nonce that does not pass the proof of work')
+  return { challengeNonce, payTo, powNonce, powBits: terms.powBits, ...(epoch && { epoch }) }
 }
 
 /** Throws when the terms can make no address at all. */
-export function createAddressMaker(deps: PuzzleDeps & { readonly miner: Pick<AddressMiner, 'mine'> }) {
-  const { terms, miner, epochAt } = deps
+export function createAddressMaker(deps: {
+  readonly terms: AddressTerms
+  readonly random: { bytes(length: number): Uint8Array }
+  readonly clock: { now(): number }
+  readonly miner: Pick<AddressMiner, 'mine'>
+  /** The epoch of a new address. Absent when every address is minted by its own proof. */
+  readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
+}) {
+  const { terms, random, clock, miner, epochAt } = deps
   deriveBurn({ ...terms, challengeNonce: hexOf(new Uint8Array(32)) })
   return {
     /** A new address. Throws when the miner fails. */
-    mine: async (): Promise<ReadyAddress> => mineAddress(miner, terms, createPuzzle(deps)),
+    mine: async (): Promise<ReadyAddress> =>
+      mineAddress(miner, terms, hexOf(random.bytes(32)) as ChallengeNonce, epochAt?.(clock.now())),
     /**
      * Derives a stored address again. Undefined when it was made under other terms: another proof of work, generation,
      * chain, treasury or key, in another mode, or in epochs of another length or ledger. An operator who changed them wants
-     * none of these addresses handed out. Undefined also for what is no address: a miner elsewhere may have written it.
+     * none of these addresses handed out. Undefined also for what is no address.
      */
     restore(stored: ReadyAddress): ReadyAddress | undefined {
       const { challengeNonce, powNonce, powBits, epoch } = stored
@@ -88,7 +77,7 @@ export const createDeriveAddress =
   (miner: Pick<AddressMiner, 'mine'>, seed: Uint8Array, config: Config): DeriveAddress =>
   async (challengeNonce, epoch, powBits = config.zerc20.pow_bits) => {
     const terms = { ...termsOf(config, seed), powBits }
-    const { payTo, powNonce } = await mineAddress(miner, terms, puzzleOf(terms, challengeNonce, epoch))
+    const { payTo, powNonce } = await mineAddress(miner, terms, challengeNonce, epoch)
     return { payTo, powNonce, ...(epoch && { epoch }) }
   }
 

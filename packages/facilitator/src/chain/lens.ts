@@ -11,6 +11,7 @@ import {
 } from '@svc-zerc20/evm'
 import {
   type Address,
+  areDecimals,
   type BaseUnits,
   SvcError,
   type TokenLabel,
@@ -170,7 +171,7 @@ export async function readBalance(
   return quantityOf('eth_call', answer) as BaseUnits
 }
 
-/** The token's symbol and decimals, which only people read. Undefined when it does not tell. */
+/** The token's symbol and decimals, which only people read. Undefined when it does not tell, or nonsense. */
 export async function readTokenLabel(rpc: JsonRpc, token: Address): Promise<TokenLabel | undefined> {
   try {
     const read = (functionName: 'symbol' | 'decimals') => ({
@@ -180,10 +181,11 @@ export async function readTokenLabel(rpc: JsonRpc, token: Address): Promise<Toke
     const [symbol, decimals] = await Promise.all(
       [read('symbol'), read('decimals')].map(({ method, params }) => rpc.call(method, params)),
     )
-    return {
+    const label = {
       symbol: decodeFunctionResult({ abi: tokenAbi, functionName: 'symbol', data: symbol as Hex }),
       decimals: decodeFunctionResult({ abi: tokenAbi, functionName: 'decimals', data: decimals as Hex }),
     }
+    return areDecimals(label.decimals) ? label : undefined
   } catch {
     return undefined
   }

@@ -4,7 +4,7 @@ import { inTime, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { Command } from 'commander'
 import { readConfigFile } from '../config/config.js'
-import { describe, exitCodeOf, type Finding, format, isFailure } from '../config/finding.js'
+import { describe, exitCodeOf, type Finding, findingOf, format, isFailure } from '../config/finding.js'
 import { limits } from '../config/limits.js'
 import { printConfig } from '../config/print.js'
 import type { Facilitator } from '../start/start.js'
@@ -133,17 +133,14 @@ export async function checked(file: string, command: 'start' | 'recover', { env,
 /** Why the daemon does not start, as the last line of its log: a supervisor that collects logs sees no standard error. */
 type StartFailure = Extract<LogEvent, { event: 'facilitator.failed' }>
 
-/** Our own errors about a setting begin with its name. */
-const aboutKey = /^((?:[a-z_0-9]+\.)?[a-z_0-9]+|[A-Z][A-Z_0-9]+): /
 /** Codes of the system for an address that the daemon cannot listen on. */
 const listenCodes = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'])
 
 function failureOf(error: unknown): StartFailure {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  const named = error instanceof SvcError ? aboutKey.exec(message)?.[1] : undefined
-  const key = named ?? (listenCodes.has(code) ? 'listen.port' : undefined)
-  return { event: 'facilitator.failed', ...(key !== undefined && { key }), code, message }
+  const key = error instanceof SvcError ? findingOf(error, '').key : listenCodes.has(code) && 'listen.port'
+  return { event: 'facilitator.failed', ...(key && { key }), code, message }
 }
 
 const failureOfFinding = (finding: Finding): StartFailure => ({

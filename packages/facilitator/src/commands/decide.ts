@@ -3,6 +3,7 @@ import { exitCodes, onStopSignal } from '@svc-zerc20/daemon'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readDeciderToken } from '../config/secrets/secrets.js'
+import { isLoopback } from '../config/settings.js'
 import { addCommand, examples, exitCodesHelp, failWith, type Shell, whole } from './shell.js'
 
 const decideHelp = `
@@ -42,8 +43,10 @@ export function addDecide(program: Command, shell: Shell): void {
 async function decide(options: DecideOptions, { env, output }: Shell): Promise<void> {
   const token = readDeciderToken(env)
   const { startDecider } = await import('@svc-zerc20/prover/decider')
+  // A decider knows no chain. Development keys are for whoever asks from this machine.
+  const missing = isLoopback(options.listen.host) ? [] : ['a loopback --listen']
   const onError = (route: string, err: unknown) => output.log({ event: 'request.failed', route, err })
-  const decider = await startDecider({ ...options, token, clock: systemClock, onError })
+  const decider = await startDecider({ ...options, missing, token, clock: systemClock, onError })
   output.log({ event: 'decider.ready', url: decider.url })
   onStopSignal(
     () =>

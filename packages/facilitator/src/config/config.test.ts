@@ -50,7 +50,7 @@ describe('readConfig', () => {
         delay_max_ms: 60_000,
         mode: 'single',
         epoch_seconds: 86_400,
-        batch_least: 30,
+        batch_least: 20,
         batch_wait_max_ms: 21_600_000,
         batch_jitter_ms: 600_000,
       },
@@ -83,7 +83,7 @@ describe('readConfig', () => {
   it.each([
     ['R-052', 'network', "rpc_url = 'ws://127.0.0.1'", 'an http or https URL, is "ws://127.0.0.1"'],
     ['R-053', 'network', 'indexer_url = 1', 'an http or https URL, is 1'],
-    ['R-054', 'network', "decider_url = 'decider'", 'an http or https URL, is "decider"'],
+    ['R-054', 'network', "decider_url = 'decider'", 'an http or https URL, or "none", is "decider"'],
     ['R-055', 'network', 'chain_id = 0', 'an integer of at least 1, is 0'],
     ['R-055', 'network', 'chain_id = 1.0', 'an integer of at least 1, is 1.0'],
     ['R-055', 'network', "chain_id = '1'", 'an integer of at least 1, is "1"'],
@@ -281,6 +281,20 @@ describe('the fee table', () => {
       chargeTo: 'provider',
     })
     expect(feeTermsOf(parseConfig(minimalConfig()))).toBeUndefined()
+  })
+})
+
+describe('batch mode', () => {
+  const inBatches = (settlement: string) =>
+    problemsOf(`${minimalConfig({ settlement })}\n[finalize]\nmode = 'batch'\n`)
+
+  it('demands a least amount, or small change would surround a payment in its batch', () => {
+    const demanded = expect.stringMatching(
+      /^settlement\.min_amount: must be above zero where finalize\.mode is "batch"/,
+    )
+    expect(inBatches('')).toEqual([demanded])
+    expect(inBatches("min_amount = '0'")).toEqual([demanded])
+    expect(inBatches("min_amount = '1000'")).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 /** One line of a check: the key that was checked, and the result. */
-import { type ExitCode, exitCodes } from '@svc-zerc20/daemon'
+import { type ExitCode, exitCodeFor, exitCodes } from '@svc-zerc20/daemon'
 
 export type Finding = {
   readonly level: 'ok' | 'warn' | 'fail'
@@ -20,6 +20,14 @@ const at =
 export const [ok, warn, fail] = [at('ok'), at('warn'), at('fail')]
 /** An outside failure, which may end by itself. */
 export const outage = (key: string, message: string): Finding => ({ ...fail(key, message), start: 'later' })
+
+const aboutKey = /^([a-z_0-9]+\.[a-z_0-9]+|[A-Z][A-Z_0-9]+): (.*)$/s
+
+/** The failure that an error of ours tells. It begins with the name of its setting if it is about one other than `key`. */
+export function findingOf(error: Error, key: string): Finding {
+  const [, named = key, message = error.message] = aboutKey.exec(error.message) ?? []
+  return exitCodeFor(error) === exitCodes.tryAgain ? outage(named, message) : fail(named, message)
+}
 
 export const isFailure = ({ level }: Finding): boolean => level === 'fail'
 

@@ -31,16 +31,11 @@ export const limits = {
   /** Connections that wait to be accepted while the daemon is busy. The system may allow fewer. */
   listenBacklog: 4_096,
   /**
-   * How long a payment may wait beyond what one takes when few are in line, and how that is measured: `http/overload.ts`. A new
-   * challenge waits behind payments under way, because it leads to one more.
+   * Settles that wait for their blocks at a time: those of all batches in flight, 8 of 50, and half as many that gather behind
+   * them. And how late the event loop may be, on average over a second. `http/under-way.ts`
    */
-  lines: {
-    waitMs: { settle: 2_000, verify: 1_500, challenge: 1_000 },
-    freeMax: 64,
-    startPerSecond: 150,
-    windowMs: 500,
-    windowMsMax: 20_000,
-  },
+  underWay: { settlesMax: 600, delayMsMax: 500, retryAfterSeconds: 2 },
+  loopDelayTickMs: 100,
   /** Time for closing files and connections, once the work under way had its grace. Then the process ends anyway. */
   closeWaitMs: 5_000,
   /** How long `POST /challenge` waits for an address when the pool is empty. */
@@ -48,6 +43,8 @@ export const limits = {
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */
   probeFreshMs: 3_000,
   probeWaitMs: 2_000,
+  /** How long the metrics wait for the ledger: less than any scrape waits for them. */
+  scrapeLedgerMs: 5_000,
   /** After a failed write, /ready tries the disk again at most this often, and waits this long for the disk. */
   journalRetryAfterMs: 1_000,
   journalTryWaitMs: 2_000,
@@ -105,6 +102,16 @@ export const limits = {
   sharedCountMs: 250,
   /** Presentations of one challenge by one caller a minute. A resource server that tries everything again sends eleven. */
   presentedPerMin: 12,
+  /** Requests of one caller a minute that are no payments: each kind for itself, and none of them takes from the payments. */
+  asidePerMin: { page: 120, status: 300, document: 20, unrouted: 120 },
+  /**
+   * Requests of one caller to the operator's surface without its token that are answered at once, the wait of the next one,
+   * doubled each time, its bound, and the time without another after which all this is forgotten.
+   */
+  wrongTokensFree: 120,
+  wrongTokenWaitFirstMs: 250,
+  wrongTokenWaitMaxMs: 5_000,
+  wrongTokensForgetMs: 60_000,
   /** A seller with a token and no configured rates gets the rates of a stranger times this. */
   sellerRateTimes: 10,
   /** Share reserved for a seller that configures none, and the most for all such sellers together. */
@@ -285,8 +292,15 @@ export const limits = {
   /** Tries of proof of work by which `check` measures this machine: in one call, and calls. Together about 100 ms. */
   poolTries: 512,
   poolSlices: 8,
-  /** Longest life of an offer that payers sign for. */
-  offerSecondsMax: 86_400,
+  /**
+   * How much later than its offer a permit ends: who pays in the last second has a burn that must still be mined, at a raised
+   * gas price if need be.
+   */
+  permitOutlivesOfferSeconds: 120,
+  /** A burn is claimed and sent while its deadline is at least this far behind the newest block: three blocks of 12 s. */
+  miningSeconds: 36,
+  /** The furthest deadline that payers sign for. */
+  signatureSecondsMax: 86_400,
 
   // Mining and keeping addresses
   /** Tries between which a worker reads its mailbox, and the most work a crash can lose. */

@@ -31,6 +31,12 @@ export const rules: readonly {
     judge: judgeFeeMode,
   },
   {
+    text:
+      '`settlement.min_amount` is set where `finalize.mode` is `batch`: payments of one base unit would be company for nobody, ' +
+      'and fill the batches.',
+    judge: judgeCompany,
+  },
+  {
     text: 'Every seller has a unique name and a unique token, and the sum of all `reserved_percent` is at most 100.',
     judge: judgeSellers,
   },
@@ -44,6 +50,15 @@ function judgeGas({ settlement }: PartialConfig): Broken[] {
   if (whole === undefined || tip === undefined || tip <= whole) return []
   const key = 'settlement.max_priority_fee_gwei'
   return [{ key, message: `must not exceed settlement.max_fee_per_gas_gwei, which is ${whole}, is ${tip}` }]
+}
+
+/** Whoever can pay next to nothing can surround a payment with its own, and so read from a sum whom that one paid. */
+function judgeCompany({ finalize, settlement }: PartialConfig, isGiven: IsGiven): Broken[] {
+  const key = 'settlement.min_amount'
+  if (finalize.mode !== 'batch' || (settlement.min_amount ?? 0n) > 0n) return []
+  if (settlement.min_amount === undefined && isGiven(key)) return []
+  const why = 'payments of one base unit would surround others in a batch, and so name who is paid'
+  return [{ key, message: `must be above zero where finalize.mode is "batch": ${why}` }]
 }
 
 /** Money minted or sent to one of the system's own contracts would be lost. */

@@ -176,9 +176,10 @@ const configSchema = z.object({
     ),
     indexer_url: required(url, '"http://127.0.0.1:8080"', 'Token indexer endpoint.'),
     decider_url: required(
-      url,
-      '"http://127.0.0.1:8081"',
-      'Decider-prover endpoint, for the batch path only. Used only with `SVC_DECIDER_TOKEN`. `check` does not probe it.',
+      z.union([url, z.literal('none')]).describe('an http or https URL, or "none"'),
+      '"none"',
+      'Decider-prover endpoint. Asked only where `finalize.mode` is `batch` and `SVC_DECIDER_TOKEN` is set; everybody else ' +
+        'writes `none`. `check` does not probe it.',
     ),
     chain_id: required(integer({ min: 1 }), '31337', 'Must equal the chain id that the RPC reports.'),
     token: required(address, sampleAddress('11'), 'The zERC20 token. Checked for deployed code.'),
@@ -224,7 +225,7 @@ const configSchema = z.object({
     challenge_ttl_seconds: defaults(
       integer({ min: 1 }),
       300,
-      'Lifetime of a challenge, and the deadline of the signatures that pay it.',
+      'Lifetime of a challenge. The signatures that pay it end two minutes later, because a burn has to be mined.',
     ),
     expired_challenge_retention_seconds: defaults(
       integer({ min: 0 }),
@@ -260,7 +261,8 @@ const configSchema = z.object({
       baseUnits,
       '"1000"',
       'Challenges below this amount are refused, because every payment costs a mint. Unset: any amount is taken. ' +
-        'Transfers that nobody presents are minted if they reach this amount and `relay_min_amount`, or if they ' +
+        'Required in batch mode, where it is also what a stranger pays at least for each payment that it surrounds ' +
+        'another one with. Transfers that nobody presents are minted if they reach this amount and `relay_min_amount`, or if they ' +
         'pay the price of their challenge.',
     ),
     relay_min_amount: optional(
@@ -393,9 +395,10 @@ const configSchema = z.object({
       'In batch mode: payments whose addresses were made in the same stretch of this length can share a mint.',
     ),
     batch_least: defaults(
-      integer({ min: 1, max: 10_000 }),
-      30,
-      'In batch mode: so many payments of an epoch are minted together. One proof holds 30.',
+      integer({ min: 1, max: 30 }),
+      20,
+      'In batch mode: a batch is minted once so many accounts paid for it, each at least `settlement.min_amount`. One ' +
+        'proof holds 30 payments.',
     ),
     batch_wait_max_ms: defaults(
       integer({ min: 0 }),

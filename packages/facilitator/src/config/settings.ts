@@ -1,5 +1,6 @@
 /** Settings of the parts of the daemon, worked out from the configuration. */
 import { isIPv6 } from 'node:net'
+import { Network } from '@svc-zerc20/protocol'
 import { limits } from './limits.js'
 import type { Config, PartialConfig } from './schema.js'
 
@@ -11,9 +12,10 @@ export function profileOf({ profile }: Pick<Config, 'profile'>): Profile {
 }
 
 /** When payments are minted: alone, and together with others of their epoch; and the pauses after a failure. */
-export const paceOf = ({ daemon, finalize }: Config) => ({
+export const paceOf = ({ daemon, finalize, settlement }: Config) => ({
   batch: {
     least: finalize.batch_least,
+    floor: settlement.min_amount ?? 0n,
     waitMaxMs: finalize.batch_wait_max_ms,
     jitterMs: finalize.batch_jitter_ms,
   },
@@ -114,6 +116,13 @@ export function issuancePerMinOf(config: Config): (key: string) => number {
   }
 }
 
+/** How a node is asked. */
+export const rpcOptions = (url: string) => ({
+  url,
+  timeoutMs: limits.rpcTimeoutMs,
+  answerBytesMax: limits.rpcAnswerBytesMax,
+})
+
 /** Where a daemon that listens there is asked from this machine. */
 export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
@@ -146,6 +155,6 @@ export function conditionsMissing({ profile, listen, network }: PartialConfig): 
     profile !== 'local' && 'profile = "local"',
     !isLoopback(listen.host ?? '') && 'a loopback listen.host',
     !isLoopback(rpcHost) && 'a loopback host in network.rpc_url',
-    network.chain_id !== 31337 && 'network.chain_id = 31337',
+    network.chain_id !== Network.localChainId && `network.chain_id = ${Network.localChainId}`,
   ].filter((condition) => condition !== false)
 }

@@ -35,7 +35,7 @@ const passed = async (times: number, ask: () => Promise<{ ok: boolean } | undefi
 }
 
 describe('admission', () => {
-  it('R-072 counts challenges, payments and everything else of a caller in one rate', async () => {
+  it('R-072 counts challenges and payments of a caller, known or not, in one rate', async () => {
     const { admission, clock } = open()
     expect(await passed(2, () => admission.issue(stranger))).toBe(2)
     expect(await passed(2, () => admission.present(stranger, paymentOf(1)))).toBe(2)
@@ -78,10 +78,19 @@ describe('admission', () => {
     expect(await passed(9, () => admission.participant('provider'))).toBe(6)
   })
 
-  it('names sellers by their name and others by their address, and has a rate for those who try tokens', async () => {
+  it('counts what is no payment for itself, a kind at a time, and not at all where rates are off', async () => {
+    const { admission } = open()
+    for (const kind of ['page', 'status', 'document', 'unrouted'] as const) {
+      expect(await passed(999, () => admission.aside(stranger, kind))).toBe(limits.asidePerMin[kind])
+    }
+    expect(await passed(9, () => admission.request(stranger))).toBe(6)
+    expect(await passed(1, () => admission.aside(another, 'page'))).toBe(1)
+    const { admission: off } = open({ ratePerMin: 0, issuancePerMin: 0 })
+    expect(await passed(999, () => off.aside(stranger, 'document'))).toBe(999)
+  })
+
+  it('names sellers by their name and others by their address', () => {
     const { admission } = open()
     expect([admission.nameOf(seller), admission.nameOf(stranger)]).toEqual(['shop', '192.0.2.1'])
-    expect(await passed(9, () => admission.wrongToken(stranger))).toBe(6)
-    expect(await passed(1, () => admission.wrongToken(another))).toBe(1)
   })
 })

@@ -1,8 +1,8 @@
 /**
- * Who may ask, and how often. A caller has one rate for all it asks, and within it one for new challenges. Each challenge a
+ * Who may ask, and how often. A caller has one rate for its payments, and within it one for new challenges. Each challenge a
  * caller presents has its own small rate, so that one customer of a shop cannot use up the rate of the others. It
  * counts by caller, too: a relayed burn shows its challenge nonce to everybody, and a stranger who presents it must not
- * hold up the payment. Logins have a rate, because strangers may try them.
+ * hold up the payment. All else that strangers may ask has rates of its own, so that none of it can stop payments.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { callerKey } from '@svc-zerc20/daemon'
@@ -20,6 +20,8 @@ import { createRates, type RateRequest } from './rate-limit.js'
 /** The caller that is counted by this key, everywhere. */
 type Caller = { readonly key: string; readonly ratePerMin: number; readonly issuancePerMin: number }
 export type Seller = Caller & { readonly tokenSha256: string }
+/** A web page, the status of a payment, the OpenAPI document, or a path without a route. */
+export type AsideKind = keyof typeof limits.asidePerMin
 type Asking = Pick<FastifyRequest, 'ip' | 'headers'>
 
 export type Admission = ReturnType<typeof createAdmission>
@@ -65,7 +67,7 @@ export function createAdmission(deps: {
   })
 
   return {
-    /** For a request that is about no payment of ours. */
+    /** For a payment request that is about no payment of ours. */
     request: (request: Asking) => rates.take(ofCaller(callerOf(request))),
     /** For a new challenge. Gives the key of its caller. */
     async issue(request: Asking): Promise<Result<string> | Refusal> {
@@ -91,8 +93,12 @@ export function createAdmission(deps: {
       rates.take(ofCaller({ key: `participant:${role}`, ...strangers })),
     login: ({ ip }: Asking) =>
       rates.take({ rate: 'login', key: callerKey(ip), perMinute: limits.historyLoginsPerMin }),
-    /** For a request to the operator's surface without its token. */
-    wrongToken: ({ ip }: Asking) => rates.take(ofCaller({ key: callerKey(ip), ...strangers })),
+    /** For a request that no payment waits for. */
+    aside(request: Asking, kind: AsideKind) {
+      const { key, ratePerMin } = callerOf(request)
+      const perMinute = ratePerMin === 0 ? 0 : limits.asidePerMin[kind]
+      return rates.take({ rate: kind, key, perMinute })
+    },
     /** The seller's name, or the address that the caller is counted by. */
     nameOf(request: Asking): string {
       const seller = sellerOf(request)

@@ -67,6 +67,16 @@ describe('the schemas of the document', () => {
 })
 
 describe('the document', () => {
+  it('names each operation once', () => {
+    const operations = Object.values(
+      document.paths as Record<string, Record<string, { operationId: string }>>,
+    )
+    const ids = operations.flatMap((path) => Object.values(path).map(({ operationId }) => operationId))
+    expect(ids).toContain('getAdminPaymentsByChallengeNonce')
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
   it('is OpenAPI 3.1 whose references all lead somewhere', () => {
     expect(document.openapi).toBe('3.1.0')
     const text = JSON.stringify(document)

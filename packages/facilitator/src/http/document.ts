@@ -37,7 +37,9 @@ export function openApiDocument(): JsonSchema {
     info: {
       title: 'svc-zerc20 facilitator',
       version,
-      description: 'Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2.',
+      description:
+        'Issues one-time burn addresses, verifies and settles svc-zerc20 payments over x402 v2. Where several daemons ' +
+        'share a ledger, one is active. What needs the ledger, any other refuses with 503 `standby` and Retry-After: 1.',
     },
     paths,
     components: {
@@ -59,6 +61,7 @@ function toOperation(route: Described): JsonSchema {
   const { tag, summary, path, auth, query, body, answer, otherwise, refusal } = route
   const parameters = [...pathParameters(path), ...queryParameters(query)]
   return {
+    operationId: operationIdOf(route),
     tags: [tag],
     summary,
     ...(auth && { security: [{ [auth]: [] }] }),
@@ -79,9 +82,19 @@ function toOperation(route: Described): JsonSchema {
   }
 }
 
+/** `GET /admin/payments/{challengeNonce}` is `getAdminPaymentsByChallengeNonce`: generated clients name their functions so. */
+const operationIdOf = ({ method, path }: Described): string =>
+  method.toLowerCase() +
+  path
+    .replaceAll('{', 'by-')
+    .split(/\W+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
+
 /** Refusals that follow from what a route takes; only the rest is declared. */
 const refusalsOf = ({ path, auth, query, body, refusals = [] }: Described): number[] => [
-  ...(auth ? [401, 429] : []),
+  ...(auth ? [401] : []),
+  ...(auth === 'history' ? [429] : []),
   ...(path.includes('{') ? [404] : []),
   ...(query ? [400] : []),
   ...(body ? [400, 413, 415] : []),

@@ -5,6 +5,8 @@ import type { FastifyReply } from 'fastify'
 declare module 'fastify' {
   interface FastifyInstance {
     readonly chainId: number
+    /** Another daemon is active for the ledger. */
+    isStandby(): boolean
   }
 }
 
@@ -12,6 +14,8 @@ declare module 'fastify' {
 export type Refusal = Rejection & { readonly retryAfter?: number }
 
 const retryAfterSeconds = 5
+/** A daemon that ends hands over at once. */
+const standbyRetrySeconds = 1
 
 /** The reason of each refusal, for the metrics. */
 const refusals = new WeakMap<FastifyReply, ReasonCode>()
@@ -28,7 +32,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
 export function withStatus(
   reply: FastifyReply,
   reason: ReasonCode | undefined,
-  retryAfter: number = retryAfterSeconds,
+  retryAfter: number = reason === 'standby' ? standbyRetrySeconds : retryAfterSeconds,
 ): FastifyReply {
   const status = reason === undefined ? 200 : reasons[reason].status
   if (reason !== undefined) refusals.set(reply, reason)

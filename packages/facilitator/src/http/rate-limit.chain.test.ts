@@ -3,6 +3,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNetwork as startMoving, type TestNetwork } from '../../test/network.js'
 import { bodyOf, type ChallengeOffer } from '../../test/payment.js'
+import { limits } from '../config/limits.js'
 
 const rates = { rate_limit_per_min: 6, challenge_per_key_per_min: 4 }
 let net: TestNetwork
@@ -58,13 +59,64 @@ describe('rates per caller', () => {
     expect(await statuses(6, ask)).toEqual([200, 200, 200, 200, 429, 429])
   })
 
-  it('requests that reach no route count, too, with the wrong method and in a broken path', async () => {
-    const get = (path: string) => net.send(path)
-    expect(await statuses(3, () => get('/nothing'))).toEqual([404, 404, 404])
-    expect(await statuses(2, () => get('/verify'))).toEqual([405, 405])
-    expect(await statuses(2, () => get('/payments/%E0%A4%A'))).toEqual([400, 429])
-    const { status, headers, body } = await get('/nothing')
+  const ofEach = (count: number, path: string, headers: Record<string, string> = {}) =>
+    Promise.all(Array.from({ length: count }, () => net.send(path, { headers })))
+
+  it('requests that reach no route have a rate, with the wrong method and in a broken path, too', async () => {
+    expect(await statuses(2, () => net.send('/verify'))).toEqual([405, 405])
+    expect(await statuses(2, () => net.send('/payments/%E0%A4%A'))).toEqual([400, 400])
+    const answers = await ofEach(limits.asidePerMin.unrouted - 4, '/nothing')
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+    const { status, headers, body } = await net.send('/nothing')
     expect([status, body.reason, headers.has('retry-after')]).toEqual([429, 'too_many_requests', true])
+  })
+
+  it.each([
+    ['the document', 'document', '/openapi.json', 200],
+    ['the status of a payment', 'status', '/payments/0x99', 404],
+    ['a web page', 'page', '/dashboard/', 200],
+  ] as const)('%s has a rate of its own', async (_what, kind, path, usual) => {
+    const answers = await ofEach(limits.asidePerMin[kind], path)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([usual]))
+    const { status, headers } = await net.send(path)
+    expect([status, headers.has('retry-after')]).toEqual([429, true])
+  })
+
+  it('R-072 no icon, page, document, status or wrong token takes from the rate of the payments', async () => {
+    for (const path of ['/favicon.ico', '/dashboard/', '/openapi.json', '/payments/0x99', '/admin/status']) {
+      await ofEach(2 * rates.rate_limit_per_min, path, { authorization: 'Bearer guessed' })
+    }
+    expect(await statuses(4, () => net.post('/challenge', { amount: '1' }))).toEqual([200, 200, 200, 200])
+    expect(await statuses(3, () => net.verify(unknownPayment))).toEqual([200, 200, 429])
+  })
+
+  it('R-142 R-160 without its token the operator’s surface is 401 however often it is asked, only later', async () => {
+    const askedAtMs = Date.now()
+    const answers = await ofEach(limits.wrongTokensFree + 2, '/admin/status')
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.reason}`))).toEqual(
+      new Set(['401 unauthorized']),
+    )
+    expect(Date.now() - askedAtMs).toBeGreaterThanOrEqual(2 * limits.wrongTokenWaitFirstMs)
+    expect((await net.admin('/status')).status).toBe(200)
+  })
+
+  it.each([
+    ['JSON that breaks off', '{', 'application/json', 400],
+    ['another media type', 'amount=1', 'application/x-www-form-urlencoded', 415],
+    ['more than any payment has', `"${'x'.repeat(70_000)}"`, 'application/json', 413],
+  ])('R-072 a body that nobody reads counts as well: %s', async (_what, body, type, usual) => {
+    const headers = { 'content-type': type }
+    const ask = (path: string) => () => net.send(path, { method: 'POST', headers, body })
+    expect(await statuses(2, ask('/challenge'))).toEqual([usual, usual])
+    expect(await statuses(2, ask('/verify'))).toEqual([usual, usual])
+    expect(await statuses(2, ask('/settle'))).toEqual([usual, usual])
+    const refused = await ask('/settle')()
+    expect([refused.status, refused.body.errorReason, refused.headers.has('retry-after')]).toEqual([
+      429,
+      'too_many_requests',
+      true,
+    ])
+    expect((await net.verify(unknownPayment)).status).toBe(429)
   })
 
   it('R-140 challenge, verify and settle share one rate', async () => {

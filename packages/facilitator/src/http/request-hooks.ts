@@ -1,6 +1,6 @@
 /** Hooks around every request: before anything is done for it, and after its answer. To be called before routes are registered. */
 import type { Connections } from '@svc-zerc20/daemon'
-import { reject } from '@svc-zerc20/protocol'
+import { type ReasonCode, reasons, reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { Admission } from './admission.js'
@@ -28,6 +28,11 @@ export function refuseConnections(
   })
 }
 
+/** The reasons that an operator has alerts for: the caller did nothing wrong, and is told to come back. */
+const comeBackLater = (Object.keys(reasons) as ReasonCode[]).filter((reason) =>
+  [429, 503].includes(reasons[reason].status),
+)
+
 /**
  * Measures every answer: how long it took, and for what reason it refused. Paths without a route share one label: callers
  * cannot make more.
@@ -44,6 +49,10 @@ export function observeAnswers(
     readonly admission: Pick<Admission, 'nameOf' | 'isSeller'>
   },
 ): void {
+  // An alert on an increase needs the value before the first one.
+  for (const endpoint of ['/challenge', '/verify', '/settle']) {
+    for (const reason of comeBackLater) metrics.count('svc_refusals_total', { endpoint, reason }, 0)
+  }
   app.addHook('onResponse', async (request, reply) => {
     const endpoint = request.routeOptions.url ?? 'unknown'
     metrics.observe('svc_http_request_duration_seconds', reply.elapsedTime / 1000, {

@@ -42,6 +42,8 @@ export type Route<D> = Described & { register(app: FastifyInstance, deps: D): vo
 type Kind<D, V> = Pick<Described, 'tag' | 'auth'> & {
   /** Judges a request before its body is read. Gives what the handler has to know about the caller, if anything. */
   enter?(request: FastifyRequest, deps: D): Promise<Result<V> | Refusal | undefined>
+  /** Counts a request whose body nobody can read: its handler, which counts all others, does not hear of it. */
+  countUnread?(request: FastifyRequest, deps: D): Promise<Refusal | undefined>
 }
 
 /** What fits a schema once it is written as JSON: amounts are decimal strings then, and what is undefined is left out. */
@@ -68,6 +70,8 @@ type Declaration<D, V, P extends string, Q extends z.ZodObject, B extends z.ZodT
   readonly isWire?: true
   /** A problem unless told. */
   readonly refusal?: z.ZodType
+  /** False where a daemon that stands by has the answer, too. */
+  readonly needsLedger?: (deps: D) => boolean
   handle(asked: RouteInput<V, P, Q, B>, deps: D): Promise<Answered<A> | Refusal>
 }
 
@@ -84,10 +88,11 @@ type RouteInput<V, P, Q, B> = {
 
 /** The function that declares routes of one kind. A handler returns the answer, a refusal, or the reply it has sent. */
 export const routesOf =
-  <D, V = undefined>({ enter, ...kind }: Kind<D, V>) =>
+  <D, V = undefined>({ enter, countUnread, ...kind }: Kind<D, V>) =>
   <P extends string, A extends Answer, Q extends z.ZodObject = never, B extends z.ZodType = never>({
     handle,
     isWire,
+    needsLedger = () => true,
     ...declared
   }: Declaration<D, V, P, Q, B, A>): Route<D> => {
     const visitors = new WeakMap<FastifyRequest, V>()
@@ -96,7 +101,10 @@ export const routesOf =
       const entered = await enter?.(request, deps)
       if (entered?.ok === false) return sendRefusal(reply, entered)
       if (entered) visitors.set(request, entered.value)
-      return undefined
+      if (!needsLedger(deps) || !request.server.isStandby()) return undefined
+      // A balancer that leads connections, and not requests, finds the active daemon for the next one.
+      reply.header('connection', 'close')
+      return sendRefusal(reply, reject('standby'))
     }
 
     function read(request: FastifyRequest, reply: FastifyReply): Result<RouteInput<V, P, Q, B>> {
@@ -119,7 +127,14 @@ export const routesOf =
         app.route({
           method: declared.method,
           url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
-          ...(enter && { onRequest: (request, reply) => letIn(request, reply, deps) }),
+          onRequest: (request, reply) => letIn(request, reply, deps),
+          ...(countUnread && {
+            async errorHandler(error, request, reply) {
+              const refused = isUnread(error) ? await countUnread(request, deps) : undefined
+              if (!refused) throw error
+              return sendRefusal(reply, refused)
+            },
+          }),
           async handler(request, reply) {
             const asked = read(request, reply)
             const answer = asked.ok ? await handle(asked.value, deps) : asked
@@ -129,6 +144,10 @@ export const routesOf =
       },
     }
   }
+
+/** Only the parser of bodies has errors with a status of the caller's fault: handlers return what callers did wrong. */
+const isUnread = ({ statusCode = 500 }: { readonly statusCode?: number }): boolean =>
+  statusCode >= 400 && statusCode < 500
 
 export function registerRoutes<D>(app: FastifyInstance, routes: readonly Route<D>[], deps: D): void {
   for (const route of routes) route.register(app, deps)

@@ -36,7 +36,7 @@ describe('the server', () => {
   it('tells nobody but the operator which daemon works', async () => {
     const [told, untold] = await Promise.all(['/admin/fees/sweep', '/taken-over'].map((at) => post(at, '{}')))
     for (const answer of [told, untold]) {
-      expect([answer?.statusCode, answer?.json().reason]).toEqual([503, 'storage_unavailable'])
+      expect([answer?.statusCode, answer?.json().reason]).toEqual([503, 'standby'])
     }
     expect(told?.json().error).toBe('host (process 7) works for this ledger')
     expect(untold?.json().error).not.toContain('process 7')

@@ -20,12 +20,13 @@ export function createServer(deps: {
   connections: ConnectionBounds
   log: Log
   /**
-   * Asked about requests beneath a path that reach no route. The guard of `/` takes them from their caller's rate: they cost
-   * as much as others.
+   * Asked about requests beneath a path that reach no route. The guard of `/` counts them: they cost something, too.
    */
   guards?: readonly PathGuard[]
+  /** Whether another daemon is active for the ledger. */
+  isStandby?: () => boolean
 }): FastifyInstance {
-  const { chainId, log, guards = [] } = deps
+  const { chainId, log, guards = [], isStandby = () => false } = deps
   const methodsAt = new Map<RegExp, string[]>()
   const app: FastifyInstance = Fastify({
     logger: false,
@@ -45,6 +46,7 @@ export function createServer(deps: {
   })
   app.setReplySerializer(toJson)
   app.decorate('chainId', chainId)
+  app.decorate('isStandby', isStandby)
   decorateAnswers(app)
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}/?$`)

@@ -3,10 +3,10 @@
  * asked for with the reader's own token, which no page keeps.
  */
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { dashboard, history, style } from '#pages'
 import type { Admission } from './admission.js'
+import { packedText } from './packed-text.js'
 import { sendRefusal } from './problem.js'
 
 /** Only files of this origin, nothing inline but the one style, nothing from text, and no page around it. */
@@ -82,28 +82,22 @@ export function registerWebPages(
     readonly hasDashboard: boolean
     /** A payment history is attached. */
     readonly hasHistory: boolean
-    readonly admission: Pick<Admission, 'request'>
+    readonly admission: Pick<Admission, 'aside'>
   },
 ): void {
   const serve = (path: string, kind: Kind, text: string) => {
-    let packed: Buffer | undefined
-    const zipped = () => {
-      packed ??= gzipSync(text)
-      return packed
-    }
+    const send = packedText(() => text)
     app.get(path, async (request, reply: FastifyReply) => {
-      const refused = await deps.admission.request(request)
+      const refused = await deps.admission.aside(request, 'page')
       if (refused) return sendRefusal(reply, refused)
-      const takesZip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-      reply.headers({ ...headers, vary: 'accept-encoding', ...(takesZip && { 'content-encoding': 'gzip' }) })
-      return reply.type(`${types[kind]}; charset=utf-8`).send(takesZip ? zipped() : text)
+      return send(request, reply.headers(headers).type(`${types[kind]}; charset=utf-8`))
     })
   }
   if (deps.hasDashboard) {
     serve('/dashboard/', 'html', dashboardPage)
     serve('/dashboard/dashboard.js', 'js', dashboard)
     app.get('/dashboard', async (request, reply) => {
-      const refused = await deps.admission.request(request)
+      const refused = await deps.admission.aside(request, 'page')
       return refused ? sendRefusal(reply, refused) : reply.redirect('dashboard/', 308)
     })
   }

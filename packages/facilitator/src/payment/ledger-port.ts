@@ -111,9 +111,9 @@ export type Ledger = {
   ended(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
    * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
-   * claims with one permit nonce of one payer. With `means`, a permit is claimed only while they cover it
-   * beside the payer's open claims of this moment; otherwise the answer is the reason. `forgotten` when the
-   * challenge expired and its retention ended since it was found.
+   * claims with one permit nonce of one payer. With `means`, a permit is claimed only if they cover it, and
+   * while the payer has no open claim that they do not know to be burned; otherwise the answer is the reason.
+   * `forgotten` when the challenge expired and its retention ended since it was found.
    */
   claim(
     nonce: ChallengeNonce,

@@ -15,7 +15,7 @@ export const lifecycle: Record<Phase, Partial<Record<Transition, Phase>>> = {
 
 /**
  * The state of a payment at a moment. A claimed challenge does not expire: its payload was presented in time,
- * and the burn it authorized cannot be mined past its deadline.
+ * and the burn it authorized cannot be mined past its deadline, which is somewhat later than its expiry.
  */
 export function phaseAt(payment: Burnable & { readonly finalized?: Finalized }, nowMs: number): Phase {
   const events = burnEventsOf(payment, nowMs)

@@ -120,9 +120,9 @@ export type BurnOutcome =
       readonly txHash?: TxHash
       /**
        * The transaction was mined, and this burn alone did nothing. The gas was spent, and only the payer can
-       * cause that.
+       * cause that: a deadline that had passed is no fault of it.
        */
-      readonly spentGas?: true
+      readonly spentGas?: boolean
       /** The transactions that were recorded for it lost their txNonces to others: none can be mined any more. */
       readonly isDisplaced?: true
     }

@@ -24,6 +24,7 @@ export const flowEvents = {
   'payment.accepted': info('The burn is confirmed and recorded: the resource may be served.', {
     challengeNonce,
     txHash,
+    amount: field<bigint>('the amount in base units'),
     fee: optional<bigint>('base units of the amount that are the fee; absent without one'),
   }),
   'burn.broadcast': info(
@@ -108,6 +109,7 @@ export const flowEvents = {
     others: field<number>(
       'other transfers in that sum: payments that are counted again, and transfers beside a payment',
     ),
+    payers: field<number>('accounts that paid them: one alone is hidden by nobody'),
     crowd: field<bigint>('transfers of the token among which the proof hides them'),
   }),
   'batch.proved': info('The proof of a batch mint is ready. The mint is sent.', {
@@ -160,9 +162,10 @@ export type FlowEvent = EventIn<typeof flowEvents>
 /** Tells the operator; never throws and never carries secrets or bodies. */
 export type Report = (event: FlowEvent) => void
 
-export const acceptedEvent = ({ nonce, fee }: Challenge, { txHash }: Burn): FlowEvent => ({
+export const acceptedEvent = ({ nonce, amount, fee }: Challenge, { txHash }: Burn): FlowEvent => ({
   event: 'payment.accepted',
   challengeNonce: nonce,
   txHash,
+  amount,
   ...(fee && { fee: fee.amount }),
 })

@@ -8,7 +8,8 @@ export const waitReasons = {
   delayed: 'held back for a random time, finalize.delay_max_ms',
   queued: 'its turn comes in one of the next rounds, or after the proof that is being made',
   proving: 'its proof is being made, here or by the decider',
-  gathering: 'other payments are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
+  gathering:
+    'payments of other accounts are to be minted with it, finalize.batch_least and finalize.batch_wait_max_ms',
   records_missing:
     'the chain counted more burns of its epoch than the records here know; svc-facilitator recover looks for them',
   foreign_mint:
@@ -24,7 +25,7 @@ export const waitReasons = {
   displaced: "somebody else used the nonce of its mint's transaction",
   mint_not_found: 'it is minted, and the node does not show by which transaction',
   unavailable: 'node, disk, indexer or prover failed',
-  elsewhere: 'another daemon of this ledger mints, and only that one knows why',
+  elsewhere: 'this daemon has just lost its lease, and only the active one knows why',
   off: 'this daemon mints nothing',
 } as const
 

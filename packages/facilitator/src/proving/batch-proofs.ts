@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { verifierAbi } from '@svc-zerc20/contracts'
 import type { Address } from '@svc-zerc20/protocol'
-import { batchCircuit, batchRange, batchWithdrawInput } from '@svc-zerc20/zk'
+import { batchCircuit, batchRange, batchWithdrawInput, fittingLeaves } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
 import type { EpochLeaf } from '../payment/epochs/epoch.js'
 import type { Batch, BatchPorts } from '../payment/epochs/ports.js'
@@ -51,7 +51,7 @@ export function createBatchProofs(
     /** Ceiling for one mint. Unused gas is not paid. */
     readonly mintGas: bigint
   },
-): Pick<BatchPorts, 'prove' | 'rangeOf'> {
+): Pick<BatchPorts, 'prove' | 'fits' | 'rangeOf'> {
   return {
     async prove(batch, root, signal) {
       const { leaves, start, end } = batch
@@ -75,8 +75,10 @@ export function createBatchProofs(
       }
     },
 
-    rangeOf(leafIndices, limit) {
-      const { count, end } = batchRange(leafIndices.map(Number), Number(limit))
+    fits: (leafIndices) => fittingLeaves(leafIndices.map(Number)),
+
+    rangeOf(leafIndices, limit, draw) {
+      const { count, end } = batchRange(leafIndices.map(Number), Number(limit), draw)
       return { count, end: BigInt(end) }
     },
   }

@@ -63,6 +63,15 @@ function startClient(url: string) {
 }
 
 describe('svc-facilitator decide', () => {
+  it('proves with development keys for its own machine alone', async () => {
+    const args = ['decide', '--artifacts', artifacts, '--listen', '0.0.0.0:0']
+    const { code, stderr } = await runCommand(args, { SVC_DECIDER_TOKEN: token })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('keys of a development setup, which need a loopback --listen'),
+    ])
+  })
+
   it('proves, though it is killed in the middle, and a daemon that starts again finds its proof', async () => {
     const { url, decider } = await startDecider()
     const input = sampleInput(circuit, powBits)

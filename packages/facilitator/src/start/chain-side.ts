@@ -8,6 +8,7 @@ import { readDeployment, readTokenLabel } from '../chain/lens.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
+import { rpcOptions } from '../config/settings.js'
 import type { Deployment } from '../payment/ports.js'
 import { createMintSender, type MintSender } from '../sending/relayer/mint-sender.js'
 import { addressOf, createRelayer, type Relayer } from '../sending/relayer/relayer.js'
@@ -26,10 +27,8 @@ export type ChainSide = {
 }
 
 export type SenderTerms = {
-  /** How each account records: every daemon may have the minter's key, and the one that works uses it. */
-  readonly recordEmpty: Readonly<
-    Record<'relayer' | 'minter', Parameters<typeof createRelayer>[0]['recordEmpty']>
-  >
+  /** How an account records a transaction that does nothing. */
+  readonly recordEmpty: Parameters<typeof createRelayer>[0]['recordEmpty']
 }
 
 export type Senders = {
@@ -45,13 +44,7 @@ export async function openChainReader(
   { network, settlement }: Config,
   wrap: (rpc: JsonRpc) => JsonRpc = (rpc) => rpc,
 ): Promise<Pick<ChainSide, 'rpc' | 'chain'> & Pick<Deployment, 'chainId' | 'tokenName'>> {
-  const rpc = wrap(
-    createJsonRpc({
-      url: network.rpc_url,
-      timeoutMs: limits.rpcTimeoutMs,
-      answerBytesMax: limits.rpcAnswerBytesMax,
-    }),
-  )
+  const rpc = wrap(createJsonRpc(rpcOptions(network.rpc_url)))
   const { chainId, tokenName, headNumber } = await readDeployment(rpc, network.token)
   if (chainId !== network.chain_id) {
     throw new SvcError(
@@ -108,14 +101,14 @@ export async function openChainSide(deps: {
     chain,
     relayer: addressOf(account),
     openSenders({ recordEmpty }) {
-      const relayer = createRelayer({ ...sending, account, recordEmpty: recordEmpty.relayer, limits })
+      const relayer = createRelayer({ ...sending, account, recordEmpty, limits })
       const minter =
         secrets.minter &&
         // No burns wait behind these mints, so nothing is kept back for burns.
         createRelayer({
           ...sending,
           account: secrets.minter.reveal(),
-          recordEmpty: recordEmpty.minter,
+          recordEmpty,
           limits: { ...limits, mintReserveGas: 0n },
         })
       return { relayer, minter, mintSender: createMintSender({ relayer, minter }) }

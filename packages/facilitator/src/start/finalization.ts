@@ -3,14 +3,21 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
-import { ArtifactError, batchCircuit, keysOf, type Manifest, readArtifacts } from '@svc-zerc20/zk'
+import {
+  ArtifactError,
+  batchCircuit,
+  keysOf,
+  keysRefused,
+  type Manifest,
+  readArtifacts,
+} from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
 import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
-import { conditionsMissing, dustBelow, paceOf, whyOff } from '../config/settings.js'
+import { conditionsMissing, dustBelow, paceOf, rpcOptions, whyOff } from '../config/settings.js'
 import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { startFinalizeLoop } from '../payment/finalize/loop.js'
@@ -157,15 +164,8 @@ async function openProving(
   const { folder, manifest } = await readArtifacts(zerc20.artifacts ?? '').catch((err: unknown) => {
     throw err instanceof ArtifactError ? invalid(err.message, err) : err
   })
-  const missing = conditionsMissing(config)
-  if (manifest.setup === 'development' && missing.length > 0) {
-    throw invalid(`keys of a development setup, which need ${missing.join(' and ')}`)
-  }
-  const rpc = {
-    url: network.rpc_url,
-    timeoutMs: limits.rpcTimeoutMs,
-    answerBytesMax: limits.rpcAnswerBytesMax,
-  }
+  const refused = keysRefused(manifest, conditionsMissing(config))
+  if (refused !== undefined) throw invalid(refused)
   const tree = {
     token: network.token,
     fromBlock: network.deployed_block,
@@ -174,7 +174,7 @@ async function openProving(
   return {
     manifest,
     prover: createProver({ folder, processes: finalize.prover_processes }),
-    ownTree: createOwnTree({ rpc, tree }),
+    ownTree: createOwnTree({ rpc: rpcOptions(network.rpc_url), tree }),
   }
 }
 

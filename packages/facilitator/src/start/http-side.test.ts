@@ -4,16 +4,13 @@ import { createOperatorActions } from './http-side.js'
 
 it('a mint of an epoch is tried again by the daemon that works, and any other says who that is', async () => {
   const retried: string[] = []
-  let isWorking = false
+  let isActive = false
   const finalization = { retry: async (nonce: string) => void retried.push(nonce) }
   const { retryMint, closeEpoch, sweepNow } = createOperatorActions(
-    { current: () => ({ finalization }) as never, isWorking: () => isWorking },
+    { current: () => ({ finalization }) as never, isActive: () => isActive },
     async () => ({
       daemons: [],
-      leases: [
-        { name: 'send 0xb1', term: 7, holder: 'another' },
-        { name: 'work', term: 8, holder: 'worker (process 1, 00)' },
-      ],
+      leases: [{ name: 'active', term: 8, holder: 'worker (process 1, 00)' }],
     }),
   )
   const alone = challengeOf(1)
@@ -29,7 +26,7 @@ it('a mint of an epoch is tried again by the daemon that works, and any other sa
       message: expect.stringContaining('worker (process 1, 00)'),
     })
   }
-  isWorking = true
+  isActive = true
   await retryMint(together)
   expect(retried).toEqual([alone.nonce, together.nonce])
 })

@@ -12,27 +12,26 @@ import { type Admission, createAdmission, type Seller } from '../http/admission.
 import { openApiDocument } from '../http/document.js'
 import { createClockWatch } from '../http/health/clock-watch.js'
 import { askAll, createDiskSpace, createReadinessProbes } from '../http/health/readiness.js'
-import { createLoadShedder, type LoadShedder } from '../http/overload.js'
+import { packedText } from '../http/packed-text.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
 import { createRefusedBooks, type RefusedBooks } from '../http/refused-callers.js'
 import { observeAnswers, refuseConnections } from '../http/request-hooks.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
+import { createUnderWay, measureDelay, type UnderWay } from '../http/under-way.js'
 import { registerWebPages } from '../http/web-pages.js'
 import { createIssuance, type Issuance } from '../payment/issue/issuance.js'
 import { createOwedBooks } from '../payment/owed.js'
 import type { Challenge } from '../payment/records.js'
 import { leaseLost } from '../store/lease.js'
 import type { HistorySide } from './history-side.js'
-import { type LeasedSideKeeper, workLease } from './keep-leased-side.js'
+import { activeLease, type LeasedSideKeeper } from './keep-leased-side.js'
 import type { Parts } from './parts.js'
-import type { PaymentFlow } from './payment-flow.js'
 
 type HttpSideDeps = Parts & {
   readonly addresses: AddressPool
-  readonly flow: PaymentFlow
-  readonly keeper: Pick<LeasedSideKeeper, 'current' | 'isWorking'>
+  readonly keeper: Pick<LeasedSideKeeper, 'current' | 'isActive'>
   /** Absent when no payment history is attached. */
   readonly historySide: HistorySide | undefined
 }
@@ -44,10 +43,12 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const bounds = connectionBoundsOf(config)
   const admission = admissionOf(deps)
   const historyApi = deps.historySide?.(admission)
-  const admin = adminGuard(adminAuth, admission)
+  const admin = adminGuard(adminAuth, deps.clock)
   const refused = createRefusedBooks({ clock: deps.clock, strangersMax: limits.refusedStrangersMax })
-  /** Requests that reach no route cost as much as others. */
-  const unrouted: PathGuard = { path: '/', refusalOf: async (request) => admission.request(request) }
+  const unrouted: PathGuard = {
+    path: '/',
+    refusalOf: async (request) => admission.aside(request, 'unrouted'),
+  }
   const app = createServer({
     guards: [admin, ...(historyApi ? [historyApi.guard] : []), unrouted],
     chainId: deps.chainSide.deployment.chainId,
@@ -55,6 +56,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     bodyBytesMax: limits.bodyBytesMax,
     connections: bounds,
     log,
+    isStandby: () => !deps.keeper.isActive(),
   })
   const connections = limitConnections(app.server, bounds)
   observeAnswers(app, { metrics, refused, admission })
@@ -63,10 +65,11 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
   })
   const issuance = createIssuance({ report: log, ledger: deps.storage.ledger })
-  const loadShedder = createLoadShedder(limits.lines, deps.clock)
-  wirePayments(app, deps, { admission, loadShedder })
+  const loop = measureDelay(limits.loopDelayTickMs)
+  app.addHook('onClose', async () => loop.close())
+  wirePayments(app, deps, { admission, underWay: createUnderWay(limits.underWay, loop.delayMs) })
   historyApi?.register(app)
-  wireOperator(app, deps, { issuance, guard: admin, refused })
+  wireOperator(app, deps, { issuance, admission, guard: admin, refused })
   tellFigures(deps, refused)
   registerWebPages(app, {
     hasDashboard: deps.secrets.adminToken !== undefined,
@@ -92,20 +95,22 @@ function admissionOf({ config, clock, storage, telemetry: { log } }: HttpSideDep
 function wirePayments(
   app: FastifyInstance,
   deps: HttpSideDeps,
-  { admission, loadShedder }: { readonly admission: Admission; readonly loadShedder: LoadShedder },
+  { admission, underWay }: { readonly admission: Admission; readonly underWay: UnderWay },
 ): void {
-  const { profile, flow } = deps
+  const { profile } = deps
+  // A request that is held up while the lease changes hands is of the side that it came to.
+  const flow = () => deps.keeper.current().flow
   const { log } = deps.telemetry
   registerRoutes(app, paymentRoutes, {
     chainId: deps.chainSide.deployment.chainId,
     profile,
-    issueChallenge: flow.issueChallenge,
-    verify: flow.verify,
-    settle: flow.settle,
-    status: flow.status,
+    issueChallenge: (...asked) => flow().issueChallenge(...asked),
+    verify: (...asked) => flow().verify(...asked),
+    settle: (...asked) => flow().settle(...asked),
+    status: (nonce) => flow().status(nonce),
     ledger: deps.storage.ledger,
     admission,
-    loadShedder,
+    underWay,
     onGrantFailure: (err) => log({ event: 'request.failed', route: '/settle', err }),
   })
 }
@@ -115,12 +120,18 @@ function wireOperator(
   deps: HttpSideDeps,
   {
     issuance,
+    admission,
     guard,
     refused,
-  }: { readonly issuance: Issuance; readonly guard: PathGuard; readonly refused: RefusedBooks },
+  }: {
+    readonly issuance: Issuance
+    readonly admission: Admission
+    readonly guard: PathGuard
+    readonly refused: RefusedBooks
+  },
 ): void {
   const { config, storage, clock } = deps
-  const { current: leased, isWorking } = deps.keeper
+  const { current: leased, isActive } = deps.keeper
   const { rpc, deployment } = deps.chainSide
   const { finalization, senders } = leased()
   const actions = createOperatorActions(deps.keeper, storage.fleet)
@@ -145,13 +156,14 @@ function wireOperator(
     clockWatch,
     diskSpace,
   })
-  const readiness: Readiness = async () => ({ problems: await askAll(readinessProbes) })
-  let document: string | undefined
-  const documentOnce = () => {
-    document ??= JSON.stringify(openApiDocument())
-    return document
-  }
-  registerRoutes(app, healthRoutes, { readiness, document: documentOnce })
+  const readiness: Readiness = async () => ({
+    problems: isActive() ? await askAll(readinessProbes) : standingBy,
+  })
+  registerRoutes(app, healthRoutes, {
+    readiness,
+    document: packedText(() => JSON.stringify(openApiDocument())),
+    admission,
+  })
   registerRoutes(app, adminRoutes, {
     telemetry: deps.telemetry,
     profile: deps.profile,
@@ -186,21 +198,23 @@ function wireOperator(
     owed: createOwedBooks({
       ledger,
       waits: finalization.waits && (() => leased().finalization.waits),
-      isElsewhere: () => !isWorking(),
+      isElsewhere: () => !isActive(),
     }),
     batchPace: { least: config.finalize.batch_least, waitMaxMs: config.finalize.batch_wait_max_ms },
     openChallengesMax: config.daemon.max_open_challenges,
   })
 }
 
+const standingBy = [{ part: 'standby', problem: 'another daemon is active for the ledger' }] as const
+
 /** Actions of the operator. Throws `lease_lost`, with its name, where only the daemon that works can do it. */
 export function createOperatorActions(
-  { current: leased, isWorking }: HttpSideDeps['keeper'],
+  { current: leased, isActive }: HttpSideDeps['keeper'],
   fleet: Parts['storage']['fleet'],
 ) {
   const working = async () => {
-    if (isWorking()) return leased()
-    const work = (await fleet?.())?.leases.find(({ name }) => name === workLease)
+    if (isActive()) return leased()
+    const work = (await fleet?.())?.leases.find(({ name }) => name === activeLease)
     throw leaseLost(work?.holder && `${work.holder} works for this ledger: ask that daemon`)
   }
   return {

@@ -2,57 +2,55 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { movableClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
-import { addressOf } from '../../test/challenges.js'
 import type { Lease, Leases } from '../store/lease.js'
 import type { LogEvent } from '../telemetry/events.js'
 import { keepLeasedSide } from './keep-leased-side.js'
-import type { HeldLeases, LeasedSide } from './leased-side.js'
+import type { LeasedSide } from './leased-side.js'
 
-const account = addressOf(0xb1)
-
-/** Leases that the test gives and takes away. A released lease is free again, or taken by another daemon. */
+/** A lease that the test gives and takes away. Released, it is free again, or taken by another daemon. */
 function createLeases(isTakenOver: boolean) {
-  const free = new Set<string>()
-  const losing = new Map<string, AbortController>()
+  let isFree = false
+  let losing = new AbortController()
   let term = 0
-  const terms = new Map<string, number>()
   const leases: Leases = {
     holder: 'this test',
     async take(name) {
-      if (!free.delete(name)) return undefined
-      const controller = new AbortController()
-      losing.set(name, controller)
+      if (!isFree) return undefined
+      isFree = false
+      losing = new AbortController()
       term += 1
-      terms.set(name, term)
       const lease: Lease = {
         fence: { name, term },
-        lost: controller.signal,
-        release: async () => void (isTakenOver || free.add(name)),
+        lost: losing.signal,
+        release: async () => {
+          isFree = !isTakenOver
+        },
       }
       return lease
     },
   }
   return {
     leases,
-    offer: (name: string) => free.add(name),
-    isFree: (name: string) => free.has(name),
-    termOf: (name: string) => terms.get(name) ?? 0,
-    takeAway: (name: string) => losing.get(name)?.abort(),
+    offer: () => {
+      isFree = true
+    },
+    term: () => term,
+    takeAway: () => losing.abort(),
   }
 }
 
-async function setup(offered: readonly string[], { isCopy = false, failures = 0, isTakenOver = false } = {}) {
-  const { leases, offer, isFree, termOf, takeAway } = createLeases(isTakenOver)
-  for (const name of offered) offer(name)
+async function setup(isOffered: boolean, { isCopy = false, failures = 0, isTakenOver = false } = {}) {
+  const { leases, offer, term, takeAway } = createLeases(isTakenOver)
+  if (isOffered) offer()
   const done: string[] = []
   const begun: string[] = []
-  /** The terms of the work under which copies were accepted. */
+  /** The terms under which copies were accepted. */
   const accepting: number[] = []
   const events: LogEvent['event'][] = []
   let left = failures
   let isOld = false
-  const make = async ({ send, work }: HeldLeases): Promise<LeasedSide> => {
-    const name = [send && 'sends', work && 'works'].filter(Boolean).join(' and ') || 'rests'
+  const make = async (active: Lease | undefined): Promise<LeasedSide> => {
+    const name = active ? 'works' : 'rests'
     return {
       resume: async () => {
         if (left-- > 0) throw new Error('the node is away')
@@ -69,7 +67,6 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
   }
   const keeper = await keepLeasedSide({
     leases,
-    account,
     pollMs: 500,
     make,
     isCopy,
@@ -90,9 +87,8 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
     begun,
     accepting,
     events,
-    termOf,
+    term,
     offer,
-    isFree,
     takeAway,
     growOld: () => {
       isOld = true
@@ -100,77 +96,61 @@ async function setup(offered: readonly string[], { isCopy = false, failures = 0,
   }
 }
 
-const send = `send ${account}`
-
 describe('the leased side of a daemon', () => {
-  it('does everything when everything is free', async () => {
-    const { keeper, done, events } = await setup([send, 'work'])
-    expect(done).toEqual(['sends and works'])
-    expect([keeper.isSending(), keeper.isWorking()]).toEqual([true, true])
-    expect(events).toEqual(['sending.taken', 'work.taken'])
+  it('works when nobody else does', async () => {
+    const { keeper, done, events } = await setup(true)
+    expect(done).toEqual(['works'])
+    expect(keeper.isActive()).toBe(true)
+    expect(events).toEqual(['active.taken'])
   })
 
-  it('rests while others do it, and takes each lease up once it is free', async () => {
-    const { keeper, done, offer } = await setup([])
-    expect([keeper.isSending(), keeper.isWorking()]).toEqual([false, false])
-    // The work alone is left to somebody who sends.
-    offer('work')
-    offer(send)
-    await until(async () => keeper.isWorking())
-    expect(done).toEqual(['no longer rests', 'sends and works'])
+  it('rests while another one works, and takes over once the lease is free', async () => {
+    const { keeper, done, offer } = await setup(false)
+    expect(keeper.isActive()).toBe(false)
+    offer()
+    await until(async () => keeper.isActive())
+    expect(done).toEqual(['no longer rests', 'works'])
   })
 
-  it('puts down what it lost, to the end, and only then goes on with what is left', async () => {
-    const { keeper, done, events, takeAway } = await setup([send, 'work'])
-    takeAway('work')
-    await until(async () => done.length === 3)
-    expect(done).toEqual(['sends and works', 'no longer sends and works', 'sends'])
-    expect(keeper.isWorking()).toBe(false)
-    takeAway(send)
-    await until(async () => events.includes('sending.lost'))
-    expect(keeper.isSending()).toBe(false)
-    expect(events).toEqual(['sending.taken', 'work.taken', 'work.lost', 'sending.lost'])
-  })
-
-  it('leaves the work to whoever sends now, when it lost its account alone', async () => {
-    const { keeper, offer, takeAway, isFree } = await setup([send, 'work'])
-    takeAway(send)
-    await until(async () => !keeper.isSending())
-    expect(isFree('work')).toBe(true)
-    offer(send)
-    await until(async () => keeper.isWorking())
+  it('puts down what it lost, to the end, and only then goes on', async () => {
+    const { keeper, done, begun, events, takeAway } = await setup(true)
+    takeAway()
+    await until(async () => begun.length === 2)
+    expect(done).toEqual(['works', 'no longer works'])
+    expect(begun).toEqual(['works', 'rests'])
+    expect(keeper.isActive()).toBe(false)
+    expect(events).toEqual(['active.taken', 'active.lost'])
   })
 
   it('tries again when it could not take the work up', async () => {
-    const { keeper, done, offer } = await setup([], { failures: 2 })
-    offer(send)
-    await until(async () => keeper.isSending())
-    expect(done.at(-1)).toBe('sends')
+    const { keeper, done, offer } = await setup(false, { failures: 2 })
+    offer()
+    await until(async () => keeper.isActive())
+    expect(done.at(-1)).toBe('works')
   })
 
   it('rests in order when another daemon takes up what it could not', async () => {
-    const { begun, offer } = await setup([], { failures: 1, isTakenOver: true })
-    offer(send)
+    const { begun, offer } = await setup(false, { failures: 1, isTakenOver: true })
+    offer()
     await until(async () => begun.length === 2)
     expect(begun).toEqual(['rests', 'rests'])
   })
 
   it('accepts a copy before anything else, also one that turns out to be one later', async () => {
-    const { done, growOld } = await setup([send, 'work'], { isCopy: true })
-    expect(done).toEqual(['accepted a copy', 'sends and works'])
+    const { done, growOld } = await setup(true, { isCopy: true })
+    expect(done).toEqual(['accepted a copy', 'works'])
     growOld()
     await until(async () => done.length === 5)
-    expect(done.slice(2)).toEqual(['accepted a copy', 'no longer sends and works', 'sends and works'])
+    expect(done.slice(2)).toEqual(['accepted a copy', 'no longer works', 'works'])
   })
 
-  it('accepts a copy under new terms, so that nothing of before is recorded in it', async () => {
-    const { accepting, growOld, keeper, termOf } = await setup([send, 'work'])
-    const before = { send: termOf(send), work: termOf('work') }
+  it('accepts a copy under a new term, so that nothing of before is recorded in it', async () => {
+    const { accepting, growOld, keeper, term } = await setup(true)
+    const before = term()
     growOld()
     await until(async () => accepting.length > 0)
-    expect(accepting).toEqual([termOf('work')])
-    expect(termOf('work')).toBeGreaterThan(before.work)
-    expect(termOf(send)).toBeGreaterThan(before.send)
-    await until(async () => keeper.isWorking())
+    expect(accepting).toEqual([term()])
+    expect(term()).toBeGreaterThan(before)
+    await until(async () => keeper.isActive())
   })
 })

@@ -1,32 +1,34 @@
 /**
- * The leased side of a daemon: what it does for all that share a ledger, under leases. It sends burns from its account, and, one
- * daemon at a time, it follows the token, mints and sweeps. It is made again whenever its leases change, so it knows nothing
- * that another daemon has changed since.
+ * The leased side of a daemon: what one daemon at a time does for all that share a ledger, under a lease. It sends burns, follows
+ * the token, mints and sweeps. It is made again whenever the lease is taken or lost, so it knows nothing that another daemon
+ * has changed since.
  */
+import { setMaxListeners } from 'node:events'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
 import { startLoop } from '../payment/loop.js'
-import type { Burner } from '../payment/ports.js'
+import type { AddressSource, Burner, Signers } from '../payment/ports.js'
 import { type Burns, createBurns } from '../payment/settle/burns.js'
 import { startHandOver } from '../payment/settle/hand-over.js'
 import { createOrphans } from '../payment/settle/orphans.js'
 import { createResume } from '../payment/settle/resume.js'
-import type { LedgerChanges } from '../payment/settle/shared-burns.js'
+import { createSharedBurns, type LedgerChanges } from '../payment/settle/shared-burns.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
 import { countTransactions } from '../sending/relayer/tx-nonces.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
 import { type Lease, sendLease } from '../store/lease.js'
-import type { Senders, SenderTerms } from './chain-side.js'
+import type { Senders } from './chain-side.js'
 import { createFeesSide, type FeesSide } from './fees.js'
 import { createFinalization, type Finalization } from './finalization.js'
 import { createFollowing, type Following } from './following.js'
 import type { LeasedParts, Parts } from './parts.js'
-import type { PaymentFlow } from './payment-flow.js'
+import { createPaymentFlow, type PaymentFlow } from './payment-flow.js'
 
 export type LeasedSide = {
   readonly senders: Senders
-  readonly burns: Burns
+  /** What requests ask for. It changes the ledger under the lease: a request that was held up changes nothing afterwards. */
+  readonly flow: PaymentFlow
   readonly finalization: Finalization
   readonly following: Following
   readonly fees: FeesSide
@@ -42,41 +44,47 @@ export type LeasedSide = {
   close(): Promise<void>
 }
 
-/** The leases of this daemon at present. Without one it only proves for others, and tells how things stand. */
-export type HeldLeases = {
-  /** Sends from its account. */
-  readonly send?: Lease | undefined
-  /** Follows, mints and sweeps; only together with `send`. */
-  readonly work?: Lease | undefined
-}
-
 export async function createLeasedSide(
   front: Parts,
-  { examine }: Pick<PaymentFlow, 'examine'>,
-  changes: LedgerChanges,
-  { send, work }: HeldLeases,
+  {
+    addresses,
+    signers,
+    changes,
+  }: {
+    readonly addresses: AddressSource
+    readonly signers: Signers
+    readonly changes: LedgerChanges
+  },
+  /** Without it, the daemon only proves for the active one, and tells how things stand. */
+  active: Lease | undefined,
   make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
   const { storage, chainSide, profile, clock } = front
   const isShared = storage.shared !== undefined
   const report = front.telemetry.log
-  const sendStorage = send ? { ...storage, ...storage.under([send]) } : storage
-  const workStorage = send && work ? { ...storage, ...storage.under([send, work]) } : sendStorage
-  const { ledger } = sendStorage
-  const recordEmpty: SenderTerms['recordEmpty'] = {
-    relayer: (transaction) => ledger.recordSigned(transaction, []),
-    minter: (transaction) => workStorage.ledger.recordSigned(transaction, []),
-  }
-  const senders = chainSide.openSenders({ recordEmpty })
-  const sending: LeasedParts = { ...front, storage: sendStorage, senders }
-  const working: LeasedParts = { ...sending, storage: workStorage }
+  const leasedStorage = active ? { ...storage, ...storage.under([active]) } : storage
+  const { ledger } = leasedStorage
+  const senders = chainSide.openSenders({
+    recordEmpty: (transaction) => ledger.recordSigned(transaction, []),
+  })
+  const leased: LeasedParts = { ...front, storage: leasedStorage, senders }
   const { relayer, minter } = senders
   /** The account that sends here, where several do. */
   const account = isShared ? relayer.address : undefined
   const closing = new AbortController()
   const draining = new AbortController()
-  const burns = createBurns({
-    burner: wireBurner(sending, closing.signal),
+  // Every claim that broke off sleeps on it, and there may be hundreds.
+  setMaxListeners(0, draining.signal)
+  const sharedBurns = createSharedBurns({
+    here: () => (active && !active.lost.aborted ? burns : undefined),
+    ledger,
+    changes,
+    clock,
+  })
+  const flow = createPaymentFlow(leased, addresses, sharedBurns, signers)
+  const { examine } = flow
+  const burns: Burns = createBurns({
+    burner: wireBurner(leased, closing.signal),
     ledger,
     examine,
     account,
@@ -85,37 +93,32 @@ export async function createLeasedSide(
     retryMs: { first: limits.burnRetryFirstMs, max: limits.burnRetryMaxMs },
     closing: draining.signal,
   })
-  const finalization = await make.finalization(working)
-  const following = createFollowing(working)
-  const fees = make.fees(working)
+  const finalization = await make.finalization(leased)
+  const following = createFollowing(leased)
+  const fees = make.fees(leased)
   const loops = [finalization, following, fees]
   let stopTakingUp: () => Promise<unknown> = async () => undefined
 
   return {
     senders,
-    burns,
+    flow,
     finalization,
     following,
     fees,
 
     async resume() {
-      const worker = work && minter
-      await assertAccountsKnown({ storage: workStorage, relayer, isShared, minter: worker })
+      await assertAccountsKnown({ storage: leasedStorage, relayer, isShared, minter })
       const left = await createResume({ ledger, burns, examine, report, account })
-      // Also without the work: mints that the relayer has signed keep their txNonces. The minter's belong to the work.
-      await finalization.resumeMints(work ? undefined : relayer.address)
+      await finalization.resumeMints()
       if (profile.acceptsPayments) left.resumeTransactions()
-      await Promise.all([relayer.start(), worker?.start()])
+      await Promise.all([relayer.start(), minter?.start()])
       if (profile.acceptsPayments) await left.restartClaims()
     },
 
     startLoops() {
-      if (work) for (const loop of loops) loop.startLoop()
-      else finalization.startHelp()
-      if (send && profile.acceptsPayments) {
-        const workLedger = isShared && work ? workStorage.ledger : undefined
-        stopTakingUp = startTakingUp(sending, { burns, examine, changes, account, workLedger })
-      }
+      if (!active) return finalization.startHelp()
+      for (const loop of loops) loop.startLoop()
+      if (profile.acceptsPayments) stopTakingUp = startTakingUp(leased, { burns, examine, changes, account })
     },
 
     async drain() {
@@ -131,24 +134,23 @@ export async function createLeasedSide(
   }
 }
 
-/** Takes up claims that nobody burns, and, with the work, what other daemons left behind. Returns a function that stops it. */
+/** Takes up claims that nobody burns, and what other daemons left behind. Returns a function that stops it. */
 function startTakingUp(
   { chainSide: { rpc }, storage: { ledger, store }, clock, telemetry }: LeasedParts,
-  deps: Pick<LeasedSide, 'burns'> &
-    Pick<PaymentFlow, 'examine'> & {
-      readonly changes: LedgerChanges
-      readonly account: Address | undefined
-      readonly workLedger: LeasedParts['storage']['ledger'] | undefined
-    },
+  deps: Pick<PaymentFlow, 'examine'> & {
+    readonly burns: Burns
+    readonly changes: LedgerChanges
+    readonly account: Address | undefined
+  },
 ): () => Promise<unknown> {
-  const { account, workLedger } = deps
+  const { account } = deps
   const report = telemetry.log
   const retryMs = limits.handOverRetryMs
   const handOver = startHandOver({ ...deps, ledger, clock, report, retryMs })
-  if (!account || !workLedger) return handOver.stop
+  if (!account) return handOver.stop
   const endOrphans = createOrphans({
     ...deps,
-    ledger: workLedger,
+    ledger,
     async send({ account: gone, signed }) {
       const used = await countTransactions(rpc, gone, 'latest')
       for (const { txNonce, raw } of signed)

@@ -50,6 +50,7 @@ export function createPaymentFlow(
     clock,
     confirmations: settlement.confirmations,
     presentedLateSecondsMax: limits.presentedLateSecondsMax,
+    miningSeconds: limits.miningSeconds,
   })
   return {
     issueChallenge: createIssueChallenge({
@@ -61,6 +62,7 @@ export function createPaymentFlow(
       clock,
       report: log,
       ttlSeconds: settlement.challenge_ttl_seconds,
+      permitOutlivesOfferSeconds: limits.permitOutlivesOfferSeconds,
       addressWaitMs: limits.addressWaitMs,
       terms: { minAmount: settlement.min_amount ?? 0n, fee: feeTermsOf(config) },
       relayMinAmount: settlement.relay_min_amount ?? 0n,

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
-import { createLedgerChanges, createSharedBurns } from '../payment/settle/shared-burns.js'
+import { createLedgerChanges } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
 import type { Log } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
@@ -18,7 +18,7 @@ import { createHistorySide } from './history-side.js'
 import { createHttpSide } from './http-side.js'
 import { keepLeasedSide, type LeasedSideKeeper } from './keep-leased-side.js'
 import { createLeasedSide } from './leased-side.js'
-import { createPaymentFlow, openSigners } from './payment-flow.js'
+import { openSigners } from './payment-flow.js'
 import { acceptCopy, openStorage } from './storage.js'
 
 export type Facilitator = { readonly url: string; readonly network: string; close(): Promise<void> }
@@ -85,26 +85,18 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     everyMs: storage.shared ? limits.newsPollMs : limits.handOverRetryMs,
     gatherMs: limits.sharedGatherMs,
   })
-  const burns = createSharedBurns({
-    here: () => (keeper.isSending() ? keeper.current().burns : undefined),
-    ledger: storage.ledger,
-    changes,
-    clock,
-  })
   const { signers, close } = openSigners(parts)
   opened.push(close)
-  const flow = createPaymentFlow(parts, addresses, burns, signers)
   // The operator spoke of the ledger as it was opened, and not of what is lost later.
   let isSaid = isCopyAccepted
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
-    account: chainSide.relayer,
     pollMs: limits.leasePollMs,
-    make: (held) => createLeasedSide(parts, flow, changes, held),
+    make: (active) => createLeasedSide(parts, { addresses, signers, changes }, active),
     isCopy: storage.isCopy && storage.shared !== undefined,
     isOld: () => storage.store.isOld?.() ?? false,
-    async acceptCopy(work) {
-      await acceptCopy(storage.under([work]), rpc, log, isSaid)
+    async acceptCopy(active) {
+      await acceptCopy(storage.under([active]), rpc, log, isSaid)
       isSaid = false
     },
     clock,
@@ -113,13 +105,14 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   opened.push(keeper.close)
   const historySide = await createHistorySide(parts)
 
-  const app = createHttpSide({ ...parts, historySide, addresses, flow, keeper })
+  const app = createHttpSide({ ...parts, historySide, addresses, keeper })
   const { host, port } = config.listen
   const url = await app.listen({ host, port, backlog: limits.listenBacklog })
   const network = Network.format(deployment.chainId)
   const telling = new AbortController()
   tellState(app, log, clock, telling.signal, { url, network, profile: profile.name, ledgerId })
   keeper.start()
+  if (!keeper.isActive()) log({ event: 'facilitator.standby' })
 
   return {
     url,

@@ -2,7 +2,6 @@
 import { createHmac } from 'node:crypto'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protocol'
-import { seedFingerprint } from '@svc-zerc20/zk'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { HistorySettings } from '../config/secrets/history.js'
@@ -10,6 +9,7 @@ import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { HistoryBooks } from '../history/answers.js'
 import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
+import { oursOf } from '../store/assert-ours.js'
 import { type OpenLedger, openLedger } from '../store/open.js'
 import { unsafeSettings } from '../store/postgres/prepare-schema.js'
 import type { Log } from '../telemetry/events.js'
@@ -44,18 +44,13 @@ export type Storage = OpenLedger & {
 
 export async function openStorage(deps: StorageDeps): Promise<Storage> {
   const { config, clock, log } = deps
-  const { network, settlement } = config
+  const { settlement } = config
   const storage = await openLedger({
     journal: settlement.journal,
     database:
       config.storage.url === undefined ? undefined : { url: config.storage.url, password: deps.password },
     callerSecret: config.storage.url === undefined ? undefined : callerSecretOf(deps.seed),
-    binding: {
-      chainId: network.chain_id,
-      token: network.token,
-      ...(settlement.permit_burner !== undefined && { helper: settlement.permit_burner }),
-      seed: seedFingerprint(deps.seed),
-    },
+    binding: oursOf(config, deps.seed),
     clock,
     ...openingTerms(config),
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
@@ -141,5 +136,5 @@ export async function acceptCopy(
   const accept = () => store.change('acceptCopy', Number(head), isSaid)
   let outcome = await accept()
   while (outcome === 'begun') outcome = await accept()
-  if (outcome === 'accepted') log({ event: 'ledger.copy_accepted', block: `${head}` })
+  if (outcome === 'accepted') log({ event: 'ledger.copy_accepted', block: Number(head) })
 }

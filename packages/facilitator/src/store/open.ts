@@ -11,16 +11,16 @@ import { createIssuedStore } from './adapters/issued.js'
 import { createAskers, createStoreLedger, type StoreLedger } from './adapters/ledger.js'
 import { createStoreBooks } from './adapters/operator-questions.js'
 import type { KeepSigned } from './apply.js'
+import { assertOurs, type Ours, readBound } from './assert-ours.js'
 import type { EngineFigures } from './engine/engine.js'
-import type { AccountName, Binding, KnownAccount } from './events.js'
+import type { AccountName, KnownAccount } from './events.js'
 import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
 import { keepMark, type Mark } from './journal/mark.js'
 import type { Lease } from './lease.js'
 import type { Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
 import { openShared, type Shared } from './postgres/shared.js'
-import { slots } from './rows/transaction-rows.js'
-import { type RememberedAccount, readAccount, readBinding, readyAddresses } from './steps/operator-steps.js'
+import { type RememberedAccount, readAccount, readyAddresses } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openHere, openInThread, type Store, under } from './store.js'
 
@@ -56,7 +56,7 @@ export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   readonly database?: Database | undefined
   /** Hides callers in the store. Daemons that share one must have the same. By default one of this run. */
   readonly callerSecret?: Uint8Array | undefined
-  readonly binding: Pick<Binding, 'chainId' | 'token' | 'helper'> & { readonly seed: string }
+  readonly binding: Ours
   readonly clock: Clock
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
   readonly keepSigned: KeepSigned
@@ -72,12 +72,17 @@ export async function openLedger(deps: OpenLedgerDeps): Promise<OpenLedger> {
     return await openLocked(deps, lock)
   } catch (error) {
     await lock?.release()
-    if (!deps.database || error instanceof SvcError) throw unusable(error)
-    const { message } = error as Error
-    throw new SvcError('ledger_failed', `storage.url: the database cannot be used: ${message}`, {
-      cause: error,
-    })
+    throw refusalOf(error, deps.database)
   }
+}
+
+/** Why a ledger could not be opened. What a database says for itself may end by itself. */
+export function refusalOf(error: unknown, database: Database | undefined): SvcError {
+  if (!database || error instanceof SvcError) return unusable(error)
+  const { message } = error as Error
+  return new SvcError('ledger_failed', `storage.url: the database cannot be used: ${message}`, {
+    cause: error,
+  })
 }
 
 async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): Promise<OpenLedger> {
@@ -185,47 +190,21 @@ function settingsOf(deps: OpenLedgerDeps, askerOf: (key: string) => string): Ste
   }
 }
 
-/**
- * Binds a new ledger. Throws for one of another chain, token or treasury key, and for one of another helper while burns
- * through that helper are under way, or a daemon lives that offers it: their outcome would be looked for at the wrong place.
- */
-async function bindLedger(store: Store, wanted: OpenLedgerDeps['binding'], setting: string): Promise<void> {
-  const known = await store.ask(readBinding())
-  if (known.chainId === undefined) return store.change('bind', wanted)
-  if (known.chainId !== wanted.chainId || known.token !== wanted.token) {
-    throw new SvcError(
-      'config_invalid',
-      `${setting}: it belongs to token ${known.token} on chain ${known.chainId}; give this network one of its own`,
-    )
-  }
-  assertSameSeed(known, wanted.seed)
-  if (known.helper === wanted.helper) return
+/** Binds a new ledger. Throws as `assertOurs` does, and for another helper while a daemon lives that offers its own. */
+async function bindLedger(store: Store, ours: Ours, setting: string): Promise<void> {
+  const bound = await store.ask(readBound())
+  const { helper, ...binding } = bound.binding
+  if (binding.chainId === undefined) return store.change('bind', ours)
+  assertOurs(bound, ours, setting)
+  if (helper === ours.helper) return
   const fleet = await createFleet(store)?.()
   const others = fleet?.daemons.filter(({ alive, here }) => alive && !here) ?? []
   if (others.length > 0) {
     const names = others.map(({ name }) => name).join(', ')
     throw new SvcError(
       'config_invalid',
-      `settlement.permit_burner: ${names} burns through ${known.helper ?? 'no helper'}; stop every daemon of this ledger first`,
+      `settlement.permit_burner: ${names} burns through ${helper ?? 'no helper'}; stop every daemon of this ledger first`,
     )
   }
-  const burns = await store.ask(slots('burn'))
-  if (burns.length > 0) {
-    throw new SvcError(
-      'config_invalid',
-      `settlement.permit_burner: burns through ${known.helper ?? 'no helper'} are under way; keep it until they ended`,
-    )
-  }
-  const { helper: _, ...rest } = known
-  await store.change('bind', { ...rest, ...wanted } as Binding)
-}
-
-/** Throws `SvcError('seed_mismatch')` for a ledger of another treasury key. */
-export function assertSameSeed(known: Partial<Binding>, seed: string): void {
-  if (known.seed === undefined || known.seed === seed) return
-  throw new SvcError(
-    'seed_mismatch',
-    'SVC_TREASURY_PK: is not the key that the addresses of the ledger derive from, so nothing that was paid to them ' +
-      'could be minted. Put the old key back; a new key needs a journal of its own (settlement.journal)',
-  )
+  await store.change('bind', { ...binding, ...ours })
 }

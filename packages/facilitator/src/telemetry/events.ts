@@ -35,15 +35,14 @@ export const logEvents = {
     { seconds: field<number>('how long it was waited for') },
   ),
   'facilitator.stopped': info('The daemon ended normally.'),
-  'sending.taken': info('This daemon sends burns from its account from now on.', { term }),
-  'sending.lost': warn('This daemon did not answer for too long, and another one sends from its account.'),
-  'work.taken': info(
-    'This daemon follows, mints and sweeps from now on. The others serve, and take over if need be.',
+  'facilitator.standby': info('Another daemon is active for the ledger. This one takes over when that ends.'),
+  'active.taken': info(
+    'This daemon takes payments, burns, mints and sweeps from now on. The others stand by.',
     {
       term,
     },
   ),
-  'work.lost': warn('This daemon did not answer for too long, and another one follows, mints and sweeps.'),
+  'active.lost': warn('This daemon did not answer for too long, and another one takes over.'),
   'work.failed': warn('The work could not be taken up, or put down. It is tried again.', { err }),
   'decider.ready': info('`svc-facilitator decide` listens.', { url: listening.url }),
   'log.repeated': warn(
@@ -134,7 +133,7 @@ export const logEvents = {
     'The ledger is a restored backup, or files that were accepted with --accept-copy. What happened behind it ' +
       'is not in it: ready addresses were dropped, and burns up to this block that it does not know buy nothing and ' +
       'are minted. Run `svc-facilitator recover`, then `svc-facilitator audit`.',
-    { block: field<string>('the newest block of the chain') },
+    { block: field<number>('the newest block of the chain') },
   ),
   'history.opened': info('The payment history is attached.', {
     records: field<number>('lines of its file'),

@@ -27,11 +27,12 @@ function parse(text: string): Map<string, number> {
 describe('the metrics', () => {
   it('count every log event, from 0 on', async () => {
     const metrics = createMetrics()
-    metrics.hear({ event: 'payment.accepted', challengeNonce: '0x1', txHash: '0x2' })
-    metrics.hear({ event: 'payment.accepted', challengeNonce: '0x3', txHash: '0x4' })
+    metrics.hear({ event: 'payment.accepted', challengeNonce: '0x1', txHash: '0x2', amount: 7n })
+    metrics.hear({ event: 'payment.accepted', challengeNonce: '0x3', txHash: '0x4', amount: 5n })
     metrics.hear({ event: 'burn.late', challengeNonce: '0x1', txHash: '0x2' })
     metrics.hear({ event: 'facilitator.stopped' })
     const samples = parse(await metrics.render())
+    expect(samples.get('svc_accepted_base_units_total')).toBe(12)
     const counts = Object.keys(logEvents).map((event) => samples.get(`svc_events_total{event="${event}"}`))
     const expected = { 'payment.accepted': 2, 'burn.late': 1, 'facilitator.stopped': 1 }
     expect(Object.fromEntries(Object.keys(logEvents).map((event, i) => [event, counts[i]]))).toEqual({
@@ -67,6 +68,13 @@ describe('the metrics', () => {
     expect([...later.keys()].filter((name) => /^svc_(?:relayer_balance|mints_waiting)/.test(name))).toEqual(
       [],
     )
+  })
+
+  it('tell nothing of an earlier scrape that this one does not know', async () => {
+    const metrics = createMetrics()
+    await metrics.render({ svc_ready: 1, svc_mints_owed_base_units: 7n })
+    const samples = parse(await metrics.render({ svc_ready: 0 }))
+    expect([samples.get('svc_ready'), samples.has('svc_mints_owed_base_units')]).toEqual([0, false])
   })
 
   it('ask sources at each scrape, and leave out what is not known', async () => {

@@ -12,7 +12,7 @@ import {
 } from './series.js'
 
 type Value = number | bigint | readonly Sample[] | undefined
-/** Values that are read at a scrape. Undefined ones are left out. */
+/** Values that are read at a scrape. Those that are undefined, or not there this time, are left out. */
 export type Readings = Readonly<Partial<Record<SourcedName, Value>>>
 export type Sample = { readonly labels: Labels; readonly value: number }
 type Read = () => Value
@@ -38,6 +38,9 @@ export function createMetrics(): Metrics {
   const names = Object.keys(series) as SeriesName[]
   const registry = new Registry()
   const sources = new Map<SeriesName, Read>()
+  /** Of this scrape, and the names that any scrape had. */
+  let scraped: Readings = {}
+  const everScraped = new Set<string>()
   const metrics = new Map(names.map((name) => [name, create(name)]))
 
   function create(name: SeriesName): Counter | Gauge | Histogram {
@@ -51,7 +54,7 @@ export function createMetrics(): Metrics {
   }
 
   function readSource(name: SeriesName): void {
-    const read = sources.get(name)
+    const read = sources.get(name) ?? (everScraped.has(name) && (() => scraped[name as SourcedName]))
     if (!read) return
     const value = read()
     const metric = emptied(metrics.get(name) as Counter | Gauge)
@@ -85,9 +88,13 @@ export function createMetrics(): Metrics {
       histogram.observe(checked(name, labels), value)
     },
     source: (name, read) => void sources.set(name, read),
-    hear: ({ event }) => count('svc_events_total', { event }),
+    hear(told) {
+      count('svc_events_total', { event: told.event })
+      if (told.event === 'payment.accepted') count('svc_accepted_base_units_total', {}, Number(told.amount))
+    },
     async render(readings = {}) {
-      for (const [name, value] of Object.entries(readings)) sources.set(name as SourcedName, () => value)
+      scraped = readings
+      for (const name of Object.keys(readings)) everScraped.add(name)
       const blocks = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)))
       return `${blocks.filter(hasSamples).join('\n')}\n`
     },

@@ -18,7 +18,12 @@ const secondBuckets = [0.001, 0.002, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 export const series = {
   svc_build_info: gauge('Always 1; the version is a label.', 'version'),
   svc_events_total: counter('Log events. Every event is here from the start, with 0.', 'event'),
-  svc_ready: gauge('1 when /ready answers 200.'),
+  svc_ready: gauge('1 when /ready answers 200, and where another daemon is active.'),
+  svc_addresses_ready: gauge('Burn addresses that are ready for new challenges.'),
+  svc_addresses_target: gauge('How many of them are kept ready.'),
+  svc_challenges_open: gauge('Open challenges that count for their limit.'),
+  svc_challenges_max: gauge('Their limit, `daemon.max_open_challenges`.'),
+  svc_accepted_base_units_total: counter('Sum of the payments that this daemon accepted.'),
   svc_fees_base_units_total: counter(
     'Fees of payments that were accepted, since the first one, as the ledger has them. Each payment counts once.',
   ),
@@ -26,6 +31,9 @@ export const series = {
   svc_mints_owed_base_units: gauge('Sum of the burns that are not minted yet: owed to the provider.'),
   svc_mints_oldest_seconds: gauge(
     'Time since the oldest burn that is not minted yet was accepted; 0 when there is none.',
+  ),
+  svc_mints_next_seconds: gauge(
+    'Time until the next batch is minted at the latest, even if it is small. In batch mode, while payments wait for it.',
   ),
   svc_payments_demoted: gauge(
     'Payments that were accepted, and perhaps served, and whose burn a reorg took: nobody has paid for them.',
@@ -48,6 +56,10 @@ export const series = {
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
   svc_minter_balance_wei: gauge('Native balance of the minter, as last seen. With `SVC_MINTER_PK` only.'),
+  svc_gas_days: gauge(
+    'Days that the balance of an account lasts, by what it spent for gas in the last 24 hours. Absent while that is nothing.',
+    'account',
+  ),
   svc_relayer_spent_wei_total: counter(
     'Cost in wei of the transactions of the relayer and the minter that were confirmed.',
     'purpose',
@@ -64,7 +76,8 @@ export const series = {
   svc_journal_disk_free_bytes: gauge("Free bytes on the journal's disk."),
   svc_daemons: gauge('Daemons that live and share this ledger. With `storage.url` only.'),
   svc_lease_term: gauge(
-    'How often the holder of a lease changed. `work` is the right to send, follow the token and mint. With `storage.url` only.',
+    'Grows with each new holder of a lease, by more than one: count the `changes` of it. `active` is the right to take ' +
+      'payments, burn and mint. With `storage.url` only.',
     'lease',
   ),
   svc_lease_held: gauge('1 when this daemon holds the lease. With `storage.url` only.', 'lease'),

@@ -14,6 +14,8 @@ export function createSpentGas(metrics: Pick<Metrics, 'count'>, clock: Pick<Cloc
   const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
   /** Costs by hour; older hours are dropped. */
   const hours: { readonly hour: number; readonly purpose: Purpose; wei: bigint }[] = []
+  // An alert on an increase needs the value before the first one.
+  for (const purpose of Object.keys(spent)) metrics.count('svc_relayer_spent_wei_total', { purpose }, 0)
   const hourNow = () => Math.floor(clock.now() / hourMs)
   return {
     hear(event: LogEvent): void {

@@ -72,11 +72,11 @@ describe('the summed log', () => {
     for (const challengeNonce of ['0xa', '0xb']) {
       log({ event: 'burn.interrupted', challengeNonce, err: new Error('no answer') })
     }
-    log({ event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd' })
+    log({ event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd', amount: 1n })
     expect(written.slice(2)).toEqual([
       { event: 'burn.interrupted', challengeNonce: '0xa', err: new Error('no answer') },
       { event: 'burn.interrupted', challengeNonce: '0xb', err: 'no answer' },
-      { event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd' },
+      { event: 'payment.accepted', challengeNonce: '0xc', txHash: '0xd', amount: 1n },
     ])
   })
 

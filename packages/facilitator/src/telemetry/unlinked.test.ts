@@ -31,7 +31,7 @@ describe('a mint event as it is written', () => {
   })
 
   it('leaves everything else as it is', () => {
-    const event = { event: 'payment.accepted', challengeNonce: nonce, txHash: '0x1' } as const
+    const event = { event: 'payment.accepted', challengeNonce: nonce, txHash: '0x1', amount: 1n } as const
     expect(unlinked(event)).toBe(event)
   })
 })

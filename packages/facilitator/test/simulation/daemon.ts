@@ -15,7 +15,7 @@ import type { MintVerifier } from '../../src/payment/finalize/ports.js'
 import { resumeMints } from '../../src/payment/finalize/send.js'
 import type { Loop } from '../../src/payment/loop.js'
 import type { AddressSource, Signers } from '../../src/payment/ports.js'
-import { createLedgerChanges, createSharedBurns } from '../../src/payment/settle/shared-burns.js'
+import { createLedgerChanges } from '../../src/payment/settle/shared-burns.js'
 import { createMintSender } from '../../src/sending/relayer/mint-sender.js'
 import { createMinter } from '../../src/sending/relayer/minter.js'
 import { createRelayer } from '../../src/sending/relayer/relayer.js'
@@ -25,7 +25,7 @@ import type { Finalization } from '../../src/start/finalization.js'
 import { keepLeasedSide, type LeasedSideKeeper } from '../../src/start/keep-leased-side.js'
 import { createLeasedSide } from '../../src/start/leased-side.js'
 import type { LeasedParts, Parts } from '../../src/start/parts.js'
-import { createPaymentFlow } from '../../src/start/payment-flow.js'
+import type { PaymentFlow } from '../../src/start/payment-flow.js'
 import type { Storage } from '../../src/start/storage.js'
 import { createIssuedStore } from '../../src/store/adapters/issued.js'
 import { createStoreLedger } from '../../src/store/adapters/ledger.js'
@@ -122,12 +122,6 @@ export async function startDaemon(deps: DaemonDeps) {
     everyMs: 2_000,
     gatherMs: limits.sharedGatherMs,
   })
-  const burns = createSharedBurns({
-    ledger: storage.ledger,
-    changes,
-    clock,
-    here: () => (keeper.isSending() ? keeper.current().burns : undefined),
-  })
   const addresses: AddressSource = {
     take: async () => ({
       challengeNonce: draws.hex(32) as never,
@@ -137,28 +131,29 @@ export async function startDaemon(deps: DaemonDeps) {
     }),
     giveBack: () => undefined,
   }
-  const flow = createPaymentFlow(parts, addresses, burns, signers)
   const make = {
     finalization: async (leased: LeasedParts) => wireFinalization(leased, deps),
     fees: () => noFees,
   }
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: store.leases,
-    account: deps.relayer,
     isCopy: false,
     isOld: () => false,
     acceptCopy: async () => undefined,
     clock,
     log,
     pollMs: 1_500,
-    make: (held) => createLeasedSide(parts, flow, changes, held, make),
+    make: (active) => createLeasedSide(parts, { addresses, signers, changes }, active, make),
   })
   keeper.start()
   return {
-    issue: flow.issueChallenge,
-    settle: async (presented: FacilitatorApi.PresentedPayment) =>
-      flow.settle(presented, await storage.ledger.presented(presented.payload)),
-    isWorking: keeper.isWorking,
+    issue: (...asked: Parameters<PaymentFlow['issueChallenge']>) =>
+      keeper.current().flow.issueChallenge(...asked),
+    async settle(presented: FacilitatorApi.PresentedPayment) {
+      const { flow } = keeper.current()
+      return flow.settle(presented, await storage.ledger.presented(presented.payload))
+    },
+    isActive: keeper.isActive,
     queue: () => keeper.current().senders.relayer.queue(),
   }
 }
@@ -218,7 +213,7 @@ async function openChainSide({
         // Most looks find nothing new, and looks are what a simulation costs.
         limits: { ...limits, receiptPollFirstMs: 100, receiptPollMaxMs: 1_000 },
         account: network.accountOf(address),
-        recordEmpty: recordEmpty.relayer,
+        recordEmpty,
         confirmations: terms.confirmations,
         reorgWatchBlocks: terms.reorgWatchBlocks,
         onHead: chain.sawHead,
@@ -265,8 +260,9 @@ function wireFinalization(parts: LeasedParts, deps: DaemonDeps): Finalization {
       countsBeside: false,
       dustBelow: 0n,
       followedLeaves: nothing,
+      fits: () => 0,
       rangeOf: () => ({ count: 0, end: 0n }),
-      pace: { least: 1, waitMaxMs: 0, jitterMs: 0, retryMs: { first: 1_000, max: 10_000 } },
+      pace: { least: 1, floor: 0n, waitMaxMs: 0, jitterMs: 0, retryMs: { first: 1_000, max: 10_000 } },
       chance: draws.fraction,
     },
     schedule: createMintSchedule({

@@ -56,7 +56,7 @@ export function createUnrest(deps: {
     )
     const due = minting.filter((of) => !of.every((payment) => payment?.demoted))
     if (due.length > 0) return `${due.length} mints are under way`
-    if (!hosts.some(({ daemon }) => daemon?.isWorking())) return 'nobody works'
+    if (!hosts.some(({ daemon }) => daemon?.isActive())) return 'nobody works'
     for (const { daemon, isGone } of hosts) {
       if (isGone) continue
       if (!daemon) return 'a facilitator does not serve'

@@ -13,6 +13,8 @@ export type Purchase = {
   readonly payTo: Address
   readonly amount: bigint
   readonly expiresAt: number
+  /** The end of its permit. */
+  readonly deadline: number
   readonly kind: string
   /** Answers with success that reached the payer. */
   readonly served: { readonly process: Process; readonly atMs: number }[]

@@ -10,8 +10,6 @@ import type { Process, Timeline } from './timeline.js'
 /** A place where a facilitator runs, or will run again. */
 export type Host = {
   readonly name: string
-  /** Sends its burns. */
-  readonly account: Address
   process: Process
   /** Absent while it starts. */
   daemon?: Daemon | undefined
@@ -48,7 +46,7 @@ type Kind = (typeof permitKinds)[number] | (typeof transferKinds)[number] | (typ
 /** Answers after which the same payload is worth presenting again. */
 const passing = new Set([
   ...['pending_burn', 'burn_not_found', 'storage_unavailable', 'chain_unavailable', 'relayer_busy'],
-  ...['payer_must_wait', 'burn_not_held', 'down', 'lost', 'failed', 'internal_error'],
+  ...['standby', 'payer_must_wait', 'burn_not_held', 'down', 'lost', 'failed', 'internal_error'],
 ])
 
 /** Answers after which a new signature may help, while the offer is good. */
@@ -101,6 +99,7 @@ export function createShop(deps: {
       const takeBack = timeline.after(patienceMs, breakOff)
       timeline.after(draws.between(0, 20), () =>
         process.wake(() => {
+          if (!daemon.isActive()) return void timeline.after(draws.between(0, 20), () => end('standby'))
           handle(daemon).then(
             (reply) => {
               const isBroken = isGone || draws.happens(faults.answersLost)
@@ -159,13 +158,14 @@ export function createShop(deps: {
         },
       )
       if (offer) {
-        const { challengeNonce: nonce, expiresAt } = offer
+        const { challengeNonce: nonce, expiresAt, deadline = expiresAt } = offer
         const payTo = offer.payTo.toLowerCase() as Address
         const purchase: Purchase = {
           nonce: nonce as ChallengeNonce,
           payTo,
           amount: BigInt(offer.amount),
           expiresAt,
+          deadline,
           kind,
           served: [],
         }
@@ -179,7 +179,7 @@ export function createShop(deps: {
   const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as const
 
   function sign(purchase: Purchase, payer: Address): Payload.PermitPayload {
-    const { nonce: challengeNonce, amount, expiresAt } = purchase
+    const { nonce: challengeNonce, amount, deadline } = purchase
     const { permitNonce } = chain.holderAt(chain.tip(), payer)
     return {
       kind: 'permit',
@@ -188,7 +188,7 @@ export function createShop(deps: {
       permit: {
         value: amount as never,
         nonce: permitNonce as never,
-        deadline: BigInt(expiresAt) as never,
+        deadline: BigInt(deadline) as never,
         v: 27,
         r: word(permitNonce) as never,
         s: word(1n) as never,

@@ -61,12 +61,9 @@ export async function simulate(
   const isShared = daemons > 1
   const isKeyShared = faults.usurpEveryMs > 0
   let boots = 0
-  // One key everywhere, or another one in each daemon.
-  const hasOwnKeys = isShared && draws.happens(0.5)
-  const accountOf = (host: number) => `0x${`c${hasOwnKeys ? host : 0}`.repeat(20)}` as Address
-  const accounts = new Set(Array.from({ length: daemons }, (_, host) => accountOf(host)))
+  const account = `0x${'c0'.repeat(20)}` as Address
   const trace = createTrace(timeline.now, isTold)
-  trace.tell(`seed ${seed} ${JSON.stringify({ daemons, hasOwnKeys, ...terms, ...faults })}`)
+  trace.tell(`seed ${seed} ${JSON.stringify({ daemons, ...terms, ...faults })}`)
   const chain = createChain({
     draws,
     timeline,
@@ -76,7 +73,7 @@ export async function simulate(
       rules.onBlock(what, block)
     },
   })
-  const rules = createRules({ chain, now: timeline.now, terms, sender: (address) => accounts.has(address) })
+  const rules = createRules({ chain, now: timeline.now, terms, sender: (address) => address === account })
   const onSent: Parameters<typeof createNetwork>[0]['onSent'] = (sent) => {
     trace.tell(`sent ${sent.txNonce} ${sent.data.length}`)
     rules.onSent(sent)
@@ -132,7 +129,7 @@ export async function simulate(
       draws,
       terms,
       settings,
-      relayer: host.account,
+      relayer: account,
       isKeyShared,
       report,
     }).then(
@@ -200,7 +197,6 @@ export async function simulate(
   for (let i = 0; i < daemons; i++) {
     const host: Host = {
       name: `daemon ${i}`,
-      account: accountOf(i),
       process: createProcess(timeline, 0),
       open: new Set(),
     }
@@ -215,7 +211,6 @@ export async function simulate(
   repeat(faults.reorgEveryMs, () => chain.reorg(draws.between(1, faults.reorgDepthMax)))
   repeat(faults.evictEveryMs, chain.evict)
   repeat(faults.usurpEveryMs, () => {
-    const account = draws.oneOf([...accounts])
     rules.onUsurped(account, chain.usedAt(chain.tip(), account))
     chain.usurp(account)
   })

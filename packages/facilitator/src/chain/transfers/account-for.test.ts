@@ -105,7 +105,13 @@ describe('accounting for transfers', () => {
     await found(challenge, transferOf(1))
     await accountFor.round(signal)
     expect(reports).toEqual([
-      { event: 'payment.accepted', challengeNonce: nonceOf(1), txHash: hashOf(10), fee: 25n },
+      {
+        event: 'payment.accepted',
+        challengeNonce: nonceOf(1),
+        txHash: hashOf(10),
+        amount: expect.any(BigInt),
+        fee: 25n,
+      },
     ])
     expect((await ledger.books.figures()).fees).toBe(25n)
   })

@@ -51,7 +51,11 @@ export function createAdminClient({ url, token }: { url: string; token: string |
     (method: 'GET' | 'POST'): Ask =>
     async (path, schema, query) => {
       const answer = parseJson(await send(method, path, query))
-      if (!schema.safeParse(answer).success) throw refused(`${url} answered with something else`)
+      const { error } = schema.safeParse(answer)
+      if (error) {
+        const [{ path: field, message } = { path: [], message: '' }] = error.issues
+        throw refused(`${url}, /admin${path}: ${field.join('.') || 'the answer'}: ${message}`)
+      }
       return answer as z.output<typeof schema>
     }
 

@@ -52,6 +52,26 @@ it('a sweep that failed is no success: exit code 75, and why', async () => {
   }
 })
 
+it('a status with a count that cannot be names the field', async () => {
+  const headers = { authorization: `Bearer ${net.adminToken}` }
+  const status = (await (await fetch(`${net.facilitatorUrl}/admin/status`, { headers })).json()) as {
+    payments: object
+  }
+  const daemon = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ ...status, payments: { ...status.payments, finalized: -1 } }))
+  })
+  await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${(daemon.address() as AddressInfo).port}`
+    const { code, stderr } = await run(['status'], { url })
+    expect(stderr).toContain('/admin/status: payments.finalized: ')
+    expect(code).toBe(1)
+  } finally {
+    daemon.close()
+  }
+})
+
 describe('beside the daemon that runs', () => {
   const { treasury, relayer } = developmentRoles
   const env = { SVC_TREASURY_PK: treasury.privateKey, SVC_RELAYER_PK: relayer.privateKey }

@@ -2,7 +2,7 @@
 import { quantityOf } from '@svc-zerc20/evm'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
-import { type Finding, fail, format, ok, outage, warn } from '../../config/finding.js'
+import { type Finding, fail, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import type { ChainView } from './chain-view.js'
 import { probeContracts } from './contracts.js'
@@ -40,7 +40,7 @@ export async function probeChain(deps: {
   // On the wrong chain, answers from these addresses mean nothing, so nothing more is asked.
   if (chain.wrongChain) return { ...nothing, findings: chain.findings }
   const findings = [...chain.findings, ...contracts, ...fee, ...minting.findings, ...funds, costs]
-  return { ...minting, findings: withoutRepeats(findings) }
+  return { ...minting, findings: withOneOutage(findings) }
 }
 
 function unanswered(error: unknown): Finding {
@@ -48,10 +48,11 @@ function unanswered(error: unknown): Finding {
   return outage('network.rpc_url', error.message)
 }
 
-/** Removes repeated findings: when the shared round trip fails, every question reports it. */
-function withoutRepeats(findings: readonly Finding[]): Finding[] {
-  const lines = findings.map(format)
-  return findings.filter((_, i) => lines.indexOf(lines[i] ?? '') === i)
+/** A node that does not answer fails every question, perhaps each in other words: that is one problem. */
+function withOneOutage(findings: readonly Finding[]): Finding[] {
+  const isOutage = ({ key, start }: Finding) => key === 'network.rpc_url' && start === 'later'
+  const first = findings.find(isOutage)
+  return findings.filter((finding) => finding === first || !isOutage(finding))
 }
 
 async function probeNode(

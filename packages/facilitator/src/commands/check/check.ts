@@ -1,7 +1,7 @@
 /** Finds every problem that can be found before money moves, in one run. Starts nothing and changes nothing. */
-import { createJsonRpc, type JsonRpc } from '@svc-zerc20/evm'
-import { type Address, type Clock, parseAddress } from '@svc-zerc20/protocol'
-import { deriveSeed, seedFingerprint } from '@svc-zerc20/zk'
+import { createJsonRpc } from '@svc-zerc20/evm'
+import { type Address, type Clock, Network, parseAddress } from '@svc-zerc20/protocol'
+import { deriveSeed } from '@svc-zerc20/zk'
 import { toHex } from 'viem/utils'
 import { type Config, type ConfigReading, type PartialConfig, readConfigFile } from '../../config/config.js'
 import { hasCredentials } from '../../config/credentials.js'
@@ -11,16 +11,17 @@ import { configTables } from '../../config/schema.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import { examineSecrets, type Secrets } from '../../config/secrets/secrets.js'
 import { addressOfKey } from '../../config/secrets/sending-account.js'
-import { profileOf } from '../../config/settings.js'
+import { profileOf, rpcOptions } from '../../config/settings.js'
+import { oursOf } from '../../store/assert-ours.js'
 import { probeChain } from './chain.js'
 import { type ChainView, createChainView } from './chain-view.js'
 import type { KeyAddresses } from './fee.js'
 import { probeHistory } from './history.js'
-import { type JournalAccounts, probeJournal } from './journal.js'
+import { type LedgerFacts, probeLedger } from './ledger.js'
 import { probeArtifacts } from './minting/artifacts.js'
 import { usualKeyFolders } from './minting/find-artifacts.js'
 import { probePool } from './minting/pool.js'
-import { probeIndexer, probeListen, probeStorage } from './surroundings.js'
+import { probeIndexer, probeListen } from './surroundings.js'
 
 export type CheckReport = {
   /** One line each, in the order of the configuration. */
@@ -45,11 +46,11 @@ export async function check(deps: {
   if (!reading.isRead) return { findings: reading.findings, ready: undefined }
   const { config } = reading
   const { command = 'start' } = deps
-  const { secrets, findings: ofSecrets } = examineSecrets(reading.values, deps.env)
+  const { secrets, findings: ofSecrets } = examineSecrets(withoutFailed(reading), deps.env)
   const keys = secrets && addressesOf(secrets)
-  const seed = secrets && deriveSeed(secrets.treasuryKey.reveal())
   const { journal: journalFile } = reading.values.settlement
-  const rpc = openRpc(reading.values)
+  const { rpc_url: rpcUrl } = reading.values.network
+  const rpc = rpcUrl === undefined ? undefined : createJsonRpc(rpcOptions(rpcUrl))
   const view = rpc && createChainView(rpc)
   const probes = Promise.all([
     probeChain({
@@ -64,17 +65,20 @@ export async function check(deps: {
           : [],
     }),
     probeIndexer(reading.values.network.indexer_url),
-    probeStorage(reading.values, secrets?.storagePassword, command === 'check'),
-    probeJournal(
-      reading.values.storage.url === undefined ? journalFile : undefined,
-      command !== 'check'
-        ? undefined
-        : { seed: seed && seedFingerprint(seed), accounts: view && keys ? accountsOf(view, keys) : {} },
+    probeLedger(
+      reading.values,
+      secrets?.storagePassword,
+      command === 'check'
+        ? {
+            ours: config && secrets && oursOf(config, deriveSeed(secrets.treasuryKey.reveal())),
+            accounts: view && keys && accountsOf(view, keys),
+          }
+        : undefined,
     ),
     probeHistory(deps.env, reading.values, deps.clock),
     command === 'recover' ? [] : probeListen(reading.values, { isBeside: command === 'check' }),
   ])
-  const [chain, indexer, storage, journal, history, listen] = await probes.finally(() => rpc?.close())
+  const [chain, indexer, ledger, history, listen] = await probes.finally(() => rpc?.close())
   // Proof of work that nobody chose is that of the keys.
   const isChosen = reading.isGiven('zerc20.pow_bits')
   const ofKeys = isChosen || chain.powBits === undefined ? {} : { pow_bits: chain.powBits }
@@ -85,11 +89,11 @@ export async function check(deps: {
     ...judgePlaceholders(values),
     ...judgeUrls(values),
     ...judgeLifetime(values),
+    ...judgeDecider(values, deps.env),
     ...ofSecrets,
     ...chain.findings,
     ...indexer,
-    ...storage,
-    ...journal,
+    ...ledger,
     ...history,
     ...artifacts,
     ...(command === 'check' ? probePool(values, deps.clock) : []),
@@ -105,16 +109,32 @@ const withZerc20 = <T extends PartialConfig>(config: T, found: Partial<T['zerc20
   zerc20: { ...config.zerc20, ...found },
 })
 
-const openRpc = ({ network: { rpc_url: url } }: PartialConfig): JsonRpc | undefined =>
-  url === undefined
-    ? undefined
-    : createJsonRpc({ url, timeoutMs: limits.rpcTimeoutMs, answerBytesMax: limits.rpcAnswerBytesMax })
+/**
+ * Public keys depend on values of the file. One that failed has its own line already, so they are judged as if it were one
+ * that they may be used with. Nothing is started with it.
+ */
+function withoutFailed({ values, findings }: ConfigReading): PartialConfig {
+  const hasFailed = (key: string) => findings.some((finding) => isFailure(finding) && finding.key === key)
+  return {
+    ...values,
+    ...(hasFailed('profile') && { profile: 'local' as const }),
+    listen: { ...values.listen, ...(hasFailed('listen.host') && { host: '127.0.0.1' }) },
+    network: {
+      ...values.network,
+      ...(hasFailed('network.rpc_url') && { rpc_url: 'http://127.0.0.1' }),
+      ...(hasFailed('network.chain_id') && { chain_id: Network.localChainId }),
+    },
+  }
+}
 
-/** The accounts whose transactions the ledger must know. */
-function accountsOf(view: ChainView, { relayer, minter }: NonNullable<KeyAddresses>): JournalAccounts {
+/** The accounts whose transactions the ledger must know. A node that does not tell is judged elsewhere. */
+function accountsOf(
+  view: ChainView,
+  { relayer, minter }: NonNullable<KeyAddresses>,
+): LedgerFacts['accounts'] {
   const accountAt = (address: Address) => ({
     address,
-    minedCount: async () => Number(await view.quantity('eth_getTransactionCount', [address, 'latest'])),
+    minedCount: () => view.quantity('eth_getTransactionCount', [address, 'latest']).then(Number, () => 0),
   })
   return { relayer: accountAt(relayer), ...(minter && { minter: accountAt(minter) }) }
 }
@@ -148,10 +168,21 @@ function judgePlaceholders(config: PartialConfig): Finding[] {
 
 function judgeLifetime({ settlement }: PartialConfig): Finding[] {
   const { challenge_ttl_seconds: seconds = 0 } = settlement
-  const { offerSecondsMax } = limits
-  if (seconds <= offerSecondsMax) return []
-  const message = `is ${seconds}: payers sign for no offer that lives longer than ${offerSecondsMax} s, so nobody could pay without gas`
+  const secondsMax = limits.signatureSecondsMax - limits.permitOutlivesOfferSeconds
+  if (seconds <= secondsMax) return []
+  const message = `is ${seconds}: payers sign for no offer that lives longer than ${secondsMax} s, so nobody could pay without gas`
   return [warn('settlement.challenge_ttl_seconds', message)]
+}
+
+/** The key is required, though most facilitators have no decider. */
+function judgeDecider({ network, finalize }: PartialConfig, env: Environment): Finding[] {
+  const { decider_url: url } = network
+  if (url === undefined) return []
+  const isAsked = finalize.mode === 'batch' && Boolean(env.SVC_DECIDER_TOKEN)
+  const message = isAsked
+    ? 'makes the proofs of batches; it was not asked'
+    : 'not used: a decider is asked in batch mode alone, with SVC_DECIDER_TOKEN; "none" does'
+  return [ok('network.decider_url', message)]
 }
 
 function judgeUrls({ network, storage }: PartialConfig): Finding[] {

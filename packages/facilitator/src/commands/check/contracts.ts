@@ -17,16 +17,34 @@ type Probe = (view: ChainView, config: PartialConfig) => Promise<Finding[]>
 
 /** Asks all contracts. Addresses that the configuration lacks are skipped. */
 export async function probeContracts(view: ChainView, config: PartialConfig): Promise<Finding[]> {
-  const probes: Probe[] = [probeToken, probeVerifier, probeHub, probeTreasury, probeHelper]
+  const probes: Probe[] = [probeTokenAndVerifier, probeHub, probeTreasury, probeHelper]
   const findings = await Promise.all(probes.map((probe) => probe(view, config)))
   return findings.flat()
 }
 
 const noCode = (key: string, address: Address): Finding => fail(key, `no contract at ${address}`)
 
-async function probeToken(view: ChainView, { network, settlement }: PartialConfig): Promise<Finding[]> {
-  const { token, verifier, chain_id: chainId } = network
-  if (token === undefined) return []
+/** What is wrong with a contract by itself, and the other one that it names, if it is such a contract at all. */
+type Told = { readonly findings: Finding[]; readonly names?: Address | undefined }
+
+/** One that is something else, or is not there, is one problem: what the other says of it is not another. */
+async function probeTokenAndVerifier(view: ChainView, config: PartialConfig): Promise<Finding[]> {
+  const { token, verifier } = config.network
+  const [ofToken, ofVerifier] = await Promise.all([probeToken(view, config), probeVerifier(view, config)])
+  const findings = [...ofToken.findings, ...ofVerifier.findings]
+  const isPair = ofToken.names === verifier && ofVerifier.names === token
+  if (isPair || ofToken.names === undefined || ofVerifier.names === undefined) return findings
+  const told = [
+    ofToken.names !== verifier && `the token lets only ${ofToken.names} mint`,
+    ofVerifier.names !== token && `${verifier} belongs to the token ${ofVerifier.names}`,
+  ].filter(Boolean)
+  const apart = fail('network.verifier', `token and verifier are no pair: ${told.join(', and ')}`)
+  return [...findings.filter(({ level }) => level !== 'ok'), apart]
+}
+
+async function probeToken(view: ChainView, { network, settlement }: PartialConfig): Promise<Told> {
+  const { token, chain_id: chainId } = network
+  if (token === undefined) return { findings: [] }
   const key = 'network.token'
   const [hasCode, name, hashChain, index, itsVerifier, separator, domain, nonce, owner, minter] =
     await Promise.all([
@@ -41,28 +59,27 @@ async function probeToken(view: ChainView, { network, settlement }: PartialConfi
       view.read(token, tokenAbi, 'owner', []),
       view.read(token, tokenAbi, 'minter', []),
     ])
-  if (!hasCode) return [noCode(key, token)]
-  const findings: Finding[] = []
+  if (!hasCode) return { findings: [noCode(key, token)] }
   if (hashChain === undefined || index === undefined) {
-    findings.push(fail(key, `${token} is no zERC20 token: it does not answer hashChain() and index()`))
+    const message = `${token} is no zERC20 token: it does not answer hashChain() and index()`
+    return { findings: [fail(key, message)] }
   }
-  if (!name) findings.push(fail(key, `${token} does not answer name(), which the permit signature needs`))
-  if (verifier !== undefined && itsVerifier !== undefined && parseAddress(itsVerifier) !== verifier) {
-    findings.push(
-      fail('network.verifier', `the token lets only ${parseAddress(itsVerifier)} mint, not ${verifier}`),
-    )
-  }
-  if (nonce === undefined || separator === undefined) {
+  const findings: Finding[] = []
+  const isRelayed = settlement.permit_burner !== undefined
+  const hasPermits = nonce !== undefined && separator !== undefined
+  if (!name) {
+    findings.push(fail(key, `${token} does not answer name(), which the daemon reads`))
+  } else if (!hasPermits && isRelayed) {
     const lacks = 'it does not answer nonces() and DOMAIN_SEPARATOR(), as tokens of generation 2 do'
-    findings.push(fail(key, `${token} has no permits: ${lacks}`))
-  } else if (name && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
+    findings.push(fail(key, `${token} has no permits, which settlement.permit_burner needs: ${lacks}`))
+  } else if (hasPermits && chainId !== undefined && separator !== separatorOf(name, chainId, token)) {
     const told = domain && `; it tells name "${domain[1]}", version "${domain[2]}", chain ${domain[3]}`
     const message = `its EIP-712 domain is not name "${name}", version "1", chain ${chainId}, ${token}${told ?? ''}`
-    findings.push((settlement.permit_burner !== undefined ? fail : warn)(key, message))
+    findings.push((isRelayed ? fail : warn)(key, message))
   }
-  return findings.length > 0
-    ? findings
-    : [ok(key, `"${name}" at ${token}, ${index} transfers${rolesOf({ owner, minter })}`)]
+  const permits = hasPermits ? '' : ', no permits: payers burn by themselves'
+  const good = ok(key, `"${name}" at ${token}, ${index} transfers${permits}${rolesOf({ owner, minter })}`)
+  return { findings: findings.length > 0 ? findings : [good], names: parseAddress(itsVerifier) }
 }
 
 /** Accounts with special powers over a contract, such as its owner. Empty when the contract does not say. */
@@ -76,9 +93,9 @@ function rolesOf(roles: Readonly<Record<string, string | undefined>>): string {
 const separatorOf = (name: string, chainId: number, token: Address): string =>
   TypedData.digestToHex(TypedData.domainSeparator(TypedData.permitDomain(name, chainId, token)))
 
-async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig): Promise<Finding[]> {
-  const { verifier, token } = network
-  if (verifier === undefined) return []
+async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig): Promise<Told> {
+  const { verifier } = network
+  if (verifier === undefined) return { findings: [] }
   const key = 'network.verifier'
   const [hasCode, itsToken, emptyRoot, itsBits, paused, owner] = await Promise.all([
     view.hasCode(verifier),
@@ -88,18 +105,15 @@ async function probeVerifier(view: ChainView, { network, zerc20 }: PartialConfig
     view.read(verifier, verifierAbi, 'paused', []),
     view.read(verifier, verifierAbi, 'owner', []),
   ])
-  if (!hasCode) return [noCode(key, verifier)]
-  const findings: Finding[] = []
+  if (!hasCode) return { findings: [noCode(key, verifier)] }
+  const findings = judgePow(zerc20, itsBits)
   if (itsToken === undefined || emptyRoot === undefined) {
-    findings.push(
-      fail(key, `${verifier} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`),
-    )
-  } else if (token !== undefined && parseAddress(itsToken) !== token) {
-    findings.push(fail(key, `${verifier} belongs to the token ${parseAddress(itsToken)}, not to ${token}`))
+    const message = `${verifier} is no zERC20 verifier: it does not answer token() and provedTransferRoots()`
+    return { findings: [fail(key, message), ...findings] }
   }
-  findings.push(...judgePow(zerc20, itsBits))
   if (paused) findings.push(warn(key, `${verifier} is paused: nothing can be minted until it is resumed`))
-  return findings.length > 0 ? findings : [ok(key, `contract at ${verifier}${rolesOf({ owner })}`)]
+  const good = ok(key, `contract at ${verifier}${rolesOf({ owner })}`)
+  return { findings: findings.length > 0 ? findings : [good], names: parseAddress(itsToken) }
 }
 
 /** Too many proof-of-work bits only cost time. With too few, a burn could never be minted. */

@@ -39,6 +39,8 @@ async function probeSplitter(
   splitter: Address,
 ): Promise<Finding[]> {
   const key = 'fee.splitter'
+  // That it is another address than the treasury is said already, and which of them is meant is not known.
+  if (splitter !== config.settlement.treasury) return []
   if (!(await view.hasCode(splitter))) return [fail(key, `no contract at ${splitter}`)]
   const immutables = readRuntime(await view.code(splitter), feeSplitterRuntime)
   if (immutables === undefined) {

@@ -21,7 +21,7 @@ describe('what a payment costs', () => {
     (profile) => {
       const { level, message } = judgeCosts({ ...(profile && { profile }), settlement: relayed }, 10n * gwei)
       expect(level).toBe('warn')
-      expect(message).toContain('neither this nor settlement.relay_min_amount is set')
+      expect(message).toContain('is not set, so payments of one base unit are taken')
       expect(message).toContain('0.0014 for its burn when it is relayed and 0.0031 for its mint')
     },
   )
@@ -29,12 +29,16 @@ describe('what a payment costs', () => {
   it.each([
     { profile: 'local', settlement: relayed },
     { profile: 'production', settlement: { ...relayed, min_amount: units(1n) } },
-    { profile: 'production', settlement: { ...relayed, relay_min_amount: units(1n) } },
   ] as const)('is told, and no warning, where somebody decided ($profile)', (config) => {
     expect(judgeCosts(config, gwei)).toMatchObject({
       level: 'ok',
       message: expect.stringContaining('0.00031 for its mint'),
     })
+  })
+
+  it('is a warning with relay_min_amount alone: a smaller payment is burned by its payer, and minted all the same', () => {
+    const settlement = { ...relayed, relay_min_amount: units(1000n) }
+    expect(judgeCosts({ profile: 'production', settlement }, gwei)).toMatchObject({ level: 'warn' })
   })
 
   it('is the mint alone without a relayer for burns, and zero is no minimum', () => {

@@ -88,10 +88,8 @@ export function judgeCosts(
   const burn = `${formatEther(paymentGas.burn * gasPrice)} for its burn when it is relayed and `
   const mint = `${formatEther(paymentGas.mint * gasPrice)} for its mint`
   const cost = `at the present gas price a payment costs ${isRelayed ? burn : ''}${mint}, in the native currency`
-  const isBounded = [settlement.min_amount, settlement.relay_min_amount].some((least) => (least ?? 0n) > 0n)
-  if (profile === 'local' || isBounded) return ok(key, cost)
-  const unset = isRelayed
-    ? 'neither this nor settlement.relay_min_amount is set, so payments of one base unit are taken'
-    : 'is not set, so payments of one base unit are taken'
+  if (profile === 'local' || (settlement.min_amount ?? 0n) > 0n) return ok(key, cost)
+  // Below `relay_min_amount` a payer burns by itself, and the mint is paid here all the same.
+  const unset = 'is not set, so payments of one base unit are taken and minted'
   return warn(key, `${unset}; ${cost}`)
 }

@@ -1,13 +1,12 @@
 /** Checks the files and folders of the payment history and of its issuer of statements. Creates nothing. */
 import { constants } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { type Clock, unixSeconds } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
 import { type Finding, fail, ok } from '../../config/finding.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import { examineHistory, type HistorySettings, type IssuerSettings } from '../../config/secrets/history.js'
-import { judgeFile, judgeFolder, judgeSpace } from './journal.js'
+import { judgeFile, judgeFolder, judgeSpace } from './files.js'
 
 /** The daemon that runs may have the history open: its lock is left alone. */
 export async function probeHistory(
@@ -29,7 +28,7 @@ async function judgeRecords({ path, hasWalletLogin, issuer }: HistorySettings): 
   const size = file ? `has ${file.size} bytes` : 'can be written'
   const login = hasWalletLogin ? 'wallet login' : 'no wallet login'
   const message = `${path} ${size}; ${login}, ${issuer ? 'statements are issued' : 'no statements are issued'}`
-  return [ok(key, message), ...(await judgeSpace(key, dirname(path)))]
+  return [ok(key, message), ...(await judgeSpace(key, path))]
 }
 
 /** Whether key, manifest and trust anchor belong together. The libraries for it are loaded where there is an issuer. */

@@ -1,12 +1,11 @@
-/** Checks the surroundings of the daemon: the token indexer, the listen address, and the database of the ledger. */
+/** Checks the surroundings of the daemon: the token indexer, and the listen address. */
 import { createServer } from 'node:net'
-import { Network, Offer, type Secret, SvcError } from '@svc-zerc20/protocol'
+import { Network, Offer } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
 import { maskUrl, urlAndHeaders } from '../../config/credentials.js'
 import { type Finding, fail, ok, outage, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
 import { urlOf } from '../../config/settings.js'
-import { peekPostgres } from '../../store/postgres/prepare-schema.js'
 
 /** Checks that the token indexer answers. Only a warning, because our own tree can replace it. */
 export async function probeIndexer(indexerUrl: string | undefined): Promise<Finding[]> {
@@ -67,35 +66,4 @@ function bind(host: string, port: number): Promise<string | undefined> {
     server.once('error', ({ code = 'unknown error' }: NodeJS.ErrnoException) => resolve(code))
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   })
-}
-
-/** Checks that the database of the ledger can be reached and written. Changes nothing. */
-export async function probeStorage(
-  { storage, settlement }: PartialConfig,
-  password: Secret<string> | undefined,
-  /** A start finds out by itself. */
-  isAlone: boolean,
-): Promise<Finding[]> {
-  const key = 'storage.url'
-  const { url } = storage
-  if (url === undefined) return []
-  if (settlement.journal !== undefined && settlement.journal !== 'none') {
-    return [fail('settlement.journal', 'must be "none": with storage.url the database is the journal')]
-  }
-  if (!isAlone) return []
-  try {
-    const { events, daemons, migrations = [], unsafe } = await peekPostgres({ url, password })
-    const held = daemons.length === 0 ? '' : `; in use by ${daemons.join(', ')}`
-    const old = migrations.map(({ what }) => `; a start changes its tables: ${what}`).join('')
-    return [
-      ok(
-        key,
-        events === undefined ? 'the database is empty' : `the database has ${events} records${held}${old}`,
-      ),
-      ...unsafe.map((message) => warn(key, message)),
-    ]
-  } catch (error) {
-    if (error instanceof SvcError) return [fail(key, error.message.replace(/^storage\.url: /, ''))]
-    return [outage(key, `the database cannot be used: ${(error as Error).message}`)]
-  }
 }

@@ -39,6 +39,12 @@ export function addRecover(program: Command, shell: Shell): void {
       [],
     )
     .option(
+      '--log <file...>',
+      'logs of the daemon, or of sellers that write down nonces: every nonce in them is looked at, as with --nonce',
+      collect((file: string) => file),
+      [],
+    )
+    .option(
       '--ledger-id <id...>',
       'ids of ledgers that minted in batches and whose journals are lost: "admin status" and "facilitator.ready" told them',
       collect(readLedgerId),
@@ -58,12 +64,14 @@ type RecoverCommand = {
   readonly json: boolean
   readonly acceptCopy: boolean
   readonly nonce: readonly ChallengeNonce[]
+  readonly log: readonly string[]
   readonly ledgerId: readonly string[]
   readonly powBits: readonly number[]
 }
 
 async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
-  const { config: file, json, nonce: nonces, ledgerId: ledgerIds, powBits } = options
+  const { config: file, json, ledgerId: ledgerIds, powBits } = options
+  const nonces = await noncesOf(options)
   const { ready } = await checked(file, 'recover', shell)
   const log: Log = (event) => {
     if (levelOf(event) !== 'info') say(Object.values(event).join(' '))
@@ -83,6 +91,22 @@ async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
   })
   process.stdout.write(printRecovery(found, { json }))
   process.exitCode = exitCodeOf(found)
+}
+
+async function noncesOf({ nonce, log: files }: RecoverCommand): Promise<readonly ChallengeNonce[]> {
+  if (files.length === 0) return nonce
+  const { loggedNonces } = await import('./logged-nonces.js')
+  const logged = await Promise.all(
+    files.map((file) =>
+      loggedNonces(file).catch((cause: unknown) => {
+        const { code } = cause as NodeJS.ErrnoException
+        throw new SvcError('bad_option', `--log: ${file} cannot be read (${code})`, { cause })
+      }),
+    ),
+  )
+  const all = [...new Set([...nonce, ...logged.flat()])]
+  say(`${all.length} nonces to look at; those on record cost nothing, each other one a proof of work`)
+  return all
 }
 
 /** An option that may be given several times. */

@@ -21,7 +21,7 @@ import type { Secrets } from '../../config/secrets/secrets.js'
 import type { Mintable } from '../../payment/finalize/ports.js'
 import { type ChainSide, openChainSide } from '../../start/chain-side.js'
 import { wireVerifier } from '../../start/finalization.js'
-import { inUse, workLease } from '../../start/keep-leased-side.js'
+import { activeLease, inUse } from '../../start/keep-leased-side.js'
 import { acceptCopy, openStorage, type Storage } from '../../start/storage.js'
 import { readMark } from '../../store/journal/mark.js'
 import { assertAccountsKnown } from '../../store/known-accounts.js'
@@ -75,11 +75,10 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
     const isShared = storage.shared !== undefined
     const nothing = async () => undefined
-    const recordEmpty = { relayer: nothing, minter: nothing }
-    const { relayer, minter } = chainSide.openSenders({ recordEmpty })
+    const { relayer, minter } = chainSide.openSenders({ recordEmpty: nothing })
     const { rpc } = chainSide
     try {
-      if (!(await storage.store.leases.take(workLease))) throw inUse()
+      if (!(await storage.store.leases.take(activeLease))) throw inUse()
       if (storage.isCopy) await acceptCopy(storage, rpc, log, isCopyAccepted)
       await assertAccountsKnown({ storage, relayer, isShared, minter })
       const made =

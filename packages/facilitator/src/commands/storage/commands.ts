@@ -58,17 +58,17 @@ export function addMigrate(program: Command, { env }: Shell): void {
 }
 
 /** The database of the ledger, for commands that need no key. */
-export const databaseOf = ({ storage: { url } }: Config, env: Environment) =>
+const databaseOf = ({ storage: { url } }: Config, env: Environment) =>
   url === undefined ? undefined : { url, password: readStoragePassword(env) }
 
 const moveHelp = `
-Stop the daemons first. With settlement.journal the ledger goes to the database at --to, with storage.url to the journal at
---to. Every row is copied and compared, in one transaction, and the ledger keeps its id. The place that it left says where it
-went, so that no daemon starts there by mistake. A move that was cut off is run again, to the same place; until then neither
-place can be used. Nothing may be at --to. Progress goes to standard error. The configuration is changed by you.
+Stop the daemon first. Every row is copied and compared, in one transaction, and the ledger keeps its id. Its files say where it
+went, so that no daemon starts there by mistake. A move that was cut off is run again, to the same database; until then neither
+place can be used. No ledger may be at --to. Progress goes to standard error. The configuration is changed by you. There is no way
+back.
 
 Environment:
-  SVC_STORAGE_PASSWORD  password of the database, on whichever side it is
+  SVC_STORAGE_PASSWORD  password of the database
 
 Exit codes:
   ${exitCodes.ok}   the ledger is at its new place
@@ -79,14 +79,11 @@ export function addMove(program: Command, { env }: Shell): void {
   addConfigured(
     program,
     'move',
-    'move the ledger from its files to a PostgreSQL database, or back',
-    examples(
-      'svc-facilitator move --config facilitator.toml --to postgres://svc@db.example/svc',
-      'svc-facilitator move --config facilitator.toml --to /var/lib/svc-facilitator/journal.jsonl',
-    ),
+    'move the ledger from its files to a PostgreSQL database',
+    examples('svc-facilitator move --config facilitator.toml --to postgres://svc@db.example/svc'),
     moveHelp,
   )
-    .requiredOption('--to <place>', 'postgres://user@host/database, or the path of a journal')
+    .requiredOption('--to <place>', 'postgres://user@host/database')
     .action(async ({ config: file, to }: { config: string; to: string }) => {
       const config = loadConfig(file)
       const { moveLedger } = await import('./move.js')

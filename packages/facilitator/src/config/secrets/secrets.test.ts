@@ -89,6 +89,10 @@ describe('readSecrets', () => {
       expect.stringMatching(/^network\.decider_url: needs https or a loopback host/),
     ])
     expect(problemsOf(good, at('http://decider.example/'))).toEqual([])
+    expect(problemsOf(good, at('none'))).toEqual([])
+    expect(problemsOf(env, at('none'))).toEqual([
+      'network.decider_url: is none, but SVC_DECIDER_TOKEN is set: name the decider, or unset the token',
+    ])
     expect(problemsOf({ ...good, SVC_DECIDER_TOKEN: 'short' })).toEqual([
       expect.stringMatching(/^SVC_DECIDER_TOKEN: must be printable ASCII/),
     ])

@@ -91,6 +91,14 @@ function judgeMinterKey(
 
 function judgeDeciderUrl({ network }: PartialConfig, say: Say): void {
   if (network.decider_url === undefined) return
+  if (network.decider_url === 'none') {
+    say(
+      'fail',
+      'network.decider_url',
+      'is none, but SVC_DECIDER_TOKEN is set: name the decider, or unset the token',
+    )
+    return
+  }
   const { protocol, hostname } = new URL(network.decider_url)
   if (protocol === 'https:' || isLoopback(hostname)) return
   const message =
@@ -117,9 +125,6 @@ function examineAdminToken(
 // For commands that need one secret. Each throws `SvcError('secrets_invalid')` for a bad one, and without one that is required.
 
 export const readDeciderToken = (env: Environment): string => readRequired(env, 'SVC_DECIDER_TOKEN')
-
-export const readTreasuryKey = (env: Environment): Secret<Uint8Array> =>
-  new Secret(hexToBytes(readRequired(env, 'SVC_TREASURY_PK')))
 
 export function readStoragePassword(env: Environment): Secret<string> | undefined {
   const password = examineStoragePassword(env, refuse)

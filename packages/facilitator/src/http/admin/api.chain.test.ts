@@ -357,6 +357,12 @@ describe('metrics', () => {
     )
     expect(value('svc_rpc_calls_total{method="eth_sendRawTransaction"}')).toBeGreaterThan(0)
     expect(value('svc_ready')).toBe(1)
+    expect(value('svc_refusals_total{endpoint="/challenge",reason="challenge_limit"}')).toBe(0)
+    expect(value('svc_addresses_ready')).toBeGreaterThan(0)
+    expect(value('svc_challenges_max')).toBeGreaterThan(0)
+    expect(value('svc_challenges_open')).toBeGreaterThanOrEqual(0)
+    expect(value('svc_accepted_base_units_total')).toBeGreaterThan(0)
+    expect(value('svc_gas_days{account="relayer"}')).toBeGreaterThan(0)
     expect(value('svc_relayer_balance_wei')).toBeGreaterThan(0)
   })
 

@@ -9,7 +9,7 @@ import type { Telemetry } from '../../telemetry/telemetry.js'
 import type { RefusedBooks } from '../refused-callers.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import type { PathGuard } from '../server.js'
-import { gaugesOf } from './gauges.js'
+import { readGauges } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
 import {
@@ -250,10 +250,10 @@ export const adminRoutes = [
     path: '/admin/metrics',
     summary: 'Metrics in the Prometheus text format',
     answer: { contentType: metricsContentType },
+    needsLedger: () => false,
     async handle({ reply }, deps) {
-      const { fees } = await deps.ledger.books.figures()
-      const gauges = { ...gaugesOf(await viewStatus(deps)), svc_fees_base_units_total: fees }
-      return reply.type(metricsContentType).send(await deps.telemetry.metrics.render(gauges))
+      const text = await deps.telemetry.metrics.render(await readGauges(deps))
+      return reply.type(metricsContentType).send(text)
     },
   }),
 ]

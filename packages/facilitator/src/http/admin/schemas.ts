@@ -244,7 +244,7 @@ export const status = named(
           .array(z.looseObject({ payments: count, of: count, latestAt: seconds }))
           .optional()
           .describe(
-            'payments that gather, epoch by epoch: how many of how many, and when they go at the latest',
+            'payments that gather, epoch by epoch: how many, of how many accounts they have to be, and when they go at the latest',
           ),
         decider: z
           .looseObject({ since: seconds, heardAt: seconds.optional().describe('when it last answered') })

@@ -57,12 +57,27 @@ export type StatusDeps = {
   readonly diskSpace: DiskSpace
 }
 
-export type Status = Awaited<ReturnType<typeof viewStatus>>
-
 export async function viewStatus(deps: StatusDeps) {
-  const { books } = deps.ledger
+  const { chain, addresses, relayer, minter, queue, history, journal, ...daemon } = await viewProcess(deps)
+  const { challenges, ...ledger } = await viewLedger(deps)
+  return {
+    ...daemon,
+    ...ledger,
+    chain,
+    challenges,
+    addresses,
+    relayer,
+    minter,
+    queue,
+    history,
+    ...(await deps.fleet?.()),
+    journal,
+  }
+}
+
+/** What this process knows by itself, also while its database is away. */
+export async function viewProcess(deps: StatusDeps) {
   const { problems } = await deps.readiness()
-  const owed = await deps.owed.total()
   const journal = deps.journalFigures()
   return {
     version,
@@ -73,20 +88,26 @@ export async function viewStatus(deps: StatusDeps) {
     ledgerId: deps.ledgerId,
     startedAt: inSeconds(deps.startedAtMs),
     now: inSeconds(deps.clock.now()),
-    issuance: await issuanceOf(deps),
     ready: problems.length === 0,
     problems,
-    payments: await books.counts(),
-    mints: viewOwed(owed, deps),
-    fees: viewFees(await deps.fees.view()),
     chain: viewChain(deps),
-    challenges: { open: (await books.figures()).open, max: deps.openChallengesMax },
     addresses: { ready: deps.addresses.ready(), target: deps.addresses.target },
     ...viewAccounts(deps),
     queue: [...viewQueue('relayer', deps.relayer), ...viewQueue('minter', deps.minter)],
     history: deps.historyStats(),
-    ...(await deps.fleet?.()),
     journal: journal && { ...journal, freeBytes: await deps.diskSpace() },
+  }
+}
+
+/** What only the ledger knows. */
+export async function viewLedger(deps: StatusDeps) {
+  const { books } = deps.ledger
+  return {
+    issuance: await issuanceOf(deps),
+    payments: await books.counts(),
+    mints: viewOwed(await deps.owed.total(), deps),
+    fees: viewFees(await deps.fees.view()),
+    challenges: { open: (await books.figures()).open, max: deps.openChallengesMax },
   }
 }
 

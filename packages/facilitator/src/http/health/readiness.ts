@@ -15,7 +15,7 @@ import type { OpenLedger } from '../../store/open.js'
 import type { ClockWatch } from './clock-watch.js'
 
 export type ReadinessProblem = {
-  readonly part: 'chain' | 'clock' | 'relayer' | 'addresses' | 'ledger'
+  readonly part: 'standby' | 'chain' | 'clock' | 'relayer' | 'addresses' | 'ledger'
   readonly problem: string
 }
 

@@ -8,6 +8,7 @@ import { startBeside } from '../../../test/beside.js'
 import { temporaryFolder } from '../../../test/folder.js'
 import { type Answer, startNetwork, type TestNetwork } from '../../../test/network.js'
 import { bodyOf } from '../../../test/payment.js'
+import { limits } from '../../config/limits.js'
 
 let net: TestNetwork
 beforeAll(async () => {
@@ -27,8 +28,9 @@ describe('POST /challenge', () => {
       challengeNonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       expiresAt: expect.any(Number),
       helper: net.deployment.permitBurner,
-      deadline: body.expiresAt,
+      deadline: Number(body.expiresAt) + limits.permitOutlivesOfferSeconds,
       ticket: expect.stringMatching(/^[0-9a-f]{32}$/),
+      tokenLabel: { symbol: 'zUSD', decimals: 6 },
     })
   })
 

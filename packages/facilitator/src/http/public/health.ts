@@ -1,6 +1,8 @@
 /** For supervisors and load balancers: is the process alive, can it take payments, what does it speak. */
 import * as z from 'zod'
+import type { Admission } from '../admission.js'
 import type { ReadinessProblem } from '../health/readiness.js'
+import type { PackedText } from '../packed-text.js'
 import { routesOf } from '../route.js'
 import { named } from '../schema-parts.js'
 
@@ -9,15 +11,16 @@ export type Readiness = () => Promise<{ readonly problems: readonly ReadinessPro
 
 export type HealthApiDeps = {
   readonly readiness: Readiness
-  /** The OpenAPI document. Made on first use: few ask for it, and a start need not wait for it. */
-  readonly document: () => string
+  /** The OpenAPI document. */
+  readonly document: PackedText
+  readonly admission: Pick<Admission, 'aside'>
 }
 
 const healthAnswer = named('Health', 'The process answers.', z.looseObject({ status: z.literal('live') }))
 
 export const readinessProblems = z.array(
   z.looseObject({
-    part: z.enum(['chain', 'clock', 'relayer', 'addresses', 'ledger', 'history']),
+    part: z.enum(['standby', 'chain', 'clock', 'relayer', 'addresses', 'ledger', 'history']),
     problem: z.string(),
   }),
 )
@@ -30,6 +33,10 @@ const readinessAnswer = named(
 
 const retryAfterSeconds = 5
 const route = routesOf<HealthApiDeps>({ tag: 'operation' })
+const documentRoute = routesOf<HealthApiDeps>({
+  tag: 'operation',
+  enter: (request, { admission }) => admission.aside(request, 'document'),
+})
 
 export const healthRoutes = [
   route({
@@ -37,6 +44,7 @@ export const healthRoutes = [
     path: '/health',
     summary: 'The process is alive',
     answer: healthAnswer,
+    needsLedger: () => false,
     handle: async () => ({ status: 'live' as const }),
   }),
 
@@ -47,6 +55,7 @@ export const healthRoutes = [
     answer: readinessAnswer,
     refusal: readinessAnswer,
     refusals: [503],
+    needsLedger: () => false,
     async handle({ reply }, { readiness }) {
       const { problems } = await readiness()
       const ready = problems.length === 0
@@ -55,11 +64,14 @@ export const healthRoutes = [
     },
   }),
 
-  route({
+  documentRoute({
     method: 'GET',
     path: '/openapi.json',
     summary: 'This document',
     answer: { contentType: 'application/json' },
-    handle: async ({ reply }, { document }) => reply.type('application/json; charset=utf-8').send(document()),
+    refusals: [429],
+    needsLedger: () => false,
+    handle: async ({ request, reply }, { document }) =>
+      document(request, reply.type('application/json; charset=utf-8')),
   }),
 ]

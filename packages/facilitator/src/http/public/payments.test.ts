@@ -8,10 +8,10 @@ import { connectionBounds } from '../../../test/connections.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Grant } from '../../payment/ledger-port.js'
 import type { SettleAnswer } from '../../payment/ports.js'
-import { createLoadShedder } from '../overload.js'
 import { refuseConnections } from '../request-hooks.js'
 import { registerRoutes } from '../route.js'
 import { createServer } from '../server.js'
+import { createUnderWay } from '../under-way.js'
 import { paymentRoutes } from './payments.js'
 
 const payload = selfTransferOf(challengeOf(1), 5)
@@ -44,18 +44,9 @@ function setup(settle: (presented: FacilitatorApi.PresentedPayment) => Promise<S
       request: async () => undefined,
       issue: async () => accept('caller'),
       present: async () => undefined,
+      aside: async () => undefined,
     },
-    // The third in line would wait for two seconds, and a new challenge behind it for as long.
-    loadShedder: createLoadShedder(
-      {
-        waitMs: { settle: 1_000, verify: 500, challenge: 0 },
-        freeMax: 1,
-        startPerSecond: 1,
-        windowMs: 1_000,
-        windowMsMax: 1_000,
-      },
-      clock,
-    ),
+    underWay: createUnderWay({ settlesMax: 2, delayMsMax: 500, retryAfterSeconds: 2 }, () => 0),
     onGrantFailure: (err) => failures.push(err),
   })
   const send = (url: string, payload: object) => app.inject({ method: 'POST', url, payload })
@@ -103,7 +94,7 @@ describe('POST /settle', () => {
   })
 })
 
-describe('more payments than the daemon can do in time', () => {
+describe('more settles than may be under way', () => {
   /** Two settles are at work until they are let go. */
   async function overload() {
     let letGo: () => void = () => undefined

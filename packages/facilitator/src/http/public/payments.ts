@@ -13,13 +13,12 @@ import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { type Profile, sellerIn } from '../../config/settings.js'
 import type { IssueChallenge } from '../../payment/issue/challenge.js'
-import type { Ledger, Presented } from '../../payment/ledger-port.js'
+import type { Ledger } from '../../payment/ledger-port.js'
 import type { Settle } from '../../payment/settle/settle.js'
 import type { Verify } from '../../payment/settle/verify.js'
 import type { Status } from '../../payment/status.js'
 import type { Admission } from '../admission.js'
-import type { LoadShedder } from '../overload.js'
-import { type Refusal, withStatus } from '../problem.js'
+import { withStatus } from '../problem.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import {
   address,
@@ -32,8 +31,10 @@ import {
   publicPhase,
   reason,
   seconds,
+  tokenLabel,
   txHash,
 } from '../schema-parts.js'
+import type { UnderWay } from '../under-way.js'
 import { hangUpOf, useGrantOnceWritten } from './caller-connection.js'
 
 // The bodies, named as in the OpenAPI document. Bodies of the wire protocol are read by the parsers of
@@ -71,6 +72,7 @@ const challengeOffer = named(
     deadline: seconds.optional(),
     fee: z.looseObject({ amount: baseUnits, bps: count }).optional(),
     ticket: z.string().optional(),
+    tokenLabel: tokenLabel.optional(),
   }),
 )
 
@@ -169,8 +171,8 @@ const paymentStatus = named(
 export type PaymentApiDeps = {
   readonly profile: Profile
   readonly ledger: Pick<Ledger, 'presented'>
-  readonly admission: Pick<Admission, 'request' | 'issue' | 'present'>
-  readonly loadShedder: Pick<LoadShedder, 'refusalOf' | 'wait'>
+  readonly admission: Pick<Admission, 'request' | 'issue' | 'present' | 'aside'>
+  readonly underWay: Pick<UnderWay, 'refusalOf' | 'settle'>
   readonly chainId: number
   readonly issueChallenge: IssueChallenge
   readonly verify: Verify
@@ -180,6 +182,14 @@ export type PaymentApiDeps = {
 }
 
 const route = routesOf<PaymentApiDeps>({ tag: 'payment' })
+const paymentRoute = routesOf<PaymentApiDeps>({
+  tag: 'payment',
+  countUnread: (request, { admission }) => admission.request(request),
+})
+const statusRoute = routesOf<PaymentApiDeps>({
+  tag: 'payment',
+  enter: (request, { admission }) => admission.aside(request, 'status'),
+})
 
 /** Who may present a payment: profile, then form, then rate. */
 async function admit(
@@ -194,20 +204,13 @@ async function admit(
   return (await admission.present(request, known.payment)) ?? { ...presented, known }
 }
 
-/** A claimed challenge does not wait in line: its payment is under way already. */
-const inLine = async <T>(
-  kind: 'verify' | 'settle',
-  work: () => Promise<T>,
-  { payment }: Presented,
-  { loadShedder }: PaymentApiDeps,
-): Promise<Result<T> | Refusal> => (payment?.claim ? accept(await work()) : loadShedder.wait(kind, work))
-
 export const paymentRoutes = [
   route({
     method: 'GET',
     path: '/supported',
     summary: 'Which scheme and network are served',
     answer: supported,
+    needsLedger: () => false,
     handle: async (_asked, { chainId }) => ({
       kinds: [{ x402Version: Offer.x402Version, scheme: Offer.scheme, network: Network.format(chainId) }],
       extensions: [],
@@ -215,7 +218,7 @@ export const paymentRoutes = [
     }),
   }),
 
-  route({
+  paymentRoute({
     method: 'POST',
     path: '/challenge',
     summary: 'A fresh one-time offer',
@@ -223,12 +226,13 @@ export const paymentRoutes = [
     isWire: true,
     answer: challengeOffer,
     refusals: [403, 429, 503],
-    async handle({ request }, { profile, admission, loadShedder, issueChallenge }) {
+    needsLedger: ({ profile }) => profile.acceptsPayments,
+    async handle({ request }, { profile, admission, underWay, issueChallenge }) {
       if (!profile.acceptsPayments) {
         const message = `payment acceptance is disabled for the profile "${profile.name}"`
         return reject('acceptance_disabled', message)
       }
-      const overloaded = loadShedder.refusalOf('challenge')
+      const overloaded = underWay.refusalOf('challenge')
       if (overloaded) return overloaded
       const caller = await admission.issue(request)
       if (!caller.ok) return caller
@@ -242,7 +246,7 @@ export const paymentRoutes = [
     },
   }),
 
-  route({
+  paymentRoute({
     method: 'POST',
     path: '/verify',
     summary: 'Would this payment be accepted now? Changes nothing',
@@ -251,17 +255,19 @@ export const paymentRoutes = [
     answer: verifyResponse,
     refusal: verifyResponse,
     refusals: [429, 503],
+    needsLedger: ({ profile }) => profile.acceptsPayments,
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parsePaymentRequest, deps)
       if (!presented.ok) return presented
       const { value, known } = presented
-      const judged = await inLine('verify', () => deps.verify(value, known), known, deps)
-      if (!judged.ok) return judged
-      return withStatus(reply, judged.value.invalidReason).send(judged.value)
+      const overloaded = known.payment?.claim ? undefined : deps.underWay.refusalOf('verify')
+      if (overloaded) return overloaded
+      const judged = await deps.verify(value, known)
+      return withStatus(reply, judged.invalidReason).send(judged)
     },
   }),
 
-  route({
+  paymentRoute({
     method: 'POST',
     path: '/settle',
     summary: 'Accept this payment',
@@ -270,11 +276,14 @@ export const paymentRoutes = [
     answer: settleResponse,
     refusal: settleResponse,
     refusals: [429, 503],
+    needsLedger: ({ profile }) => profile.acceptsPayments,
     async handle({ request, reply }, deps) {
       const presented = await admit(request, FacilitatorApi.parseSettleRequest, deps)
       if (!presented.ok) return presented
       const { value, known } = presented
-      const settled = await inLine('settle', () => deps.settle(value, known), known, deps)
+      const work = () => deps.settle(value, known)
+      // The payment of a claimed challenge is under way already.
+      const settled = known.payment?.claim ? accept(await work()) : await deps.underWay.settle(work)
       if (!settled.ok) return settled
       const { response, grant } = settled.value
       if (grant?.isHeld() === false) {
@@ -287,11 +296,12 @@ export const paymentRoutes = [
     },
   }),
 
-  route({
+  statusRoute({
     method: 'GET',
     path: '/payments/{challengeNonce}',
     summary: 'Where one payment stands',
     answer: paymentStatus,
+    refusals: [429],
     handle: async ({ nonce }, { status }) => (await status(nonce)) ?? noSuchPayment,
   }),
 ]

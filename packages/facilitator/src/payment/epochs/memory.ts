@@ -1,20 +1,36 @@
 /** Memory of an epoch while it has payments to mint. A restart forgets it, which costs time and no money. */
 import { backOffMs, type Clock } from '@svc-zerc20/protocol'
 import type { AwaitingMint } from '../records.js'
+import { companyAfter } from './company.js'
+import { byLeaf } from './plan.js'
 import type { BatchCount, BatchPace, BatchPorts } from './ports.js'
 
 export type EpochMemory = ReturnType<typeof createEpochMemory>
+
+/** Why payments are minted now: the payers of the next proof are a company, or one payment waited as long as it may. */
+export type Due = 'company' | 'waited'
 
 export function createEpochMemory({
   clock,
   pace,
   chance,
-}: Pick<BatchPorts, 'pace' | 'chance'> & { readonly clock: Pick<Clock, 'now'> }) {
-  let drawn = chance()
+  fits,
+}: Pick<BatchPorts, 'pace' | 'chance' | 'fits'> & { readonly clock: Pick<Clock, 'now'> }) {
+  /** Draws of their own for time and place: the place is published, and must not tell the time at which a batch was complete. */
+  const draw = () => ({ time: chance(), place: chance() })
+  let drawn = draw()
   let completeAtMs: number | undefined
   let tallyBelow = 0n
   let failures = 0
   let restUntilMs = 0
+
+  /** Whether the payers of the next proof are a company. Those that have no place in it are none. */
+  function isCompany(payments: readonly AwaitingMint[]): boolean {
+    const rising = payments.toSorted(byLeaf)
+    const after = companyAfter(rising, pace)
+    return after !== undefined && after <= fits(rising.map(({ burn }) => burn.leafIndex))
+  }
+
   return {
     /** The first count at which records were lost; leaves above its checkpoint are compared with counts since. */
     base: undefined as BatchCount | undefined,
@@ -22,18 +38,24 @@ export function createEpochMemory({
     isForeignTold: false,
     /** Counts by other accounts were looked for. */
     isSearched: false,
-    /** Whether these payments are minted now. Notes since when they are enough. */
-    isDue(payments: readonly AwaitingMint[]): boolean {
+    /** Draws the end of the next proof. It stays until that proof is mined: two ends would show what lies between them. */
+    endChance: () => drawn.place,
+    /** Whether these payments are minted now, and why. Notes since when they are a company. */
+    dueFor(payments: readonly AwaitingMint[]): Due | undefined {
       const now = clock.now()
-      if (now < restUntilMs) return false
-      if (countBelow(payments, tallyBelow) >= pace.least) return true
-      if (payments.length >= pace.least) completeAtMs ??= now
+      if (now < restUntilMs) return undefined
+      const { time } = drawn
+      // First: what others send to our addresses may leave no room for the company, and holds up nobody for longer.
+      if (now >= waitsUntilMs(payments.map(waitsSinceMs), time, pace)) return 'waited'
+      if (isCompany(payments.filter(({ burn }) => burn.leafIndex < tallyBelow))) return 'company'
+      if (isCompany(payments)) completeAtMs ??= now
       else completeAtMs = undefined
-      return now >= dueAtMs({ sinceMs: payments.map(waitsSinceMs), completeAtMs, chance: drawn, pace })
+      const isComplete = completeAtMs !== undefined && now >= completeAtMs + time * pace.jitterMs
+      return isComplete ? 'company' : undefined
     },
     /**
-     * A tally reads up to this leaf: its payments are minted without further waits, proof after proof, as long as enough
-     * of them are left. Fewer than that wait for company again.
+     * A tally reads up to this leaf: its payments are minted without further waits, proof after proof, as long as they are
+     * company for each other. Fewer than that wait again.
      */
     begin(limit: bigint): void {
       tallyBelow = limit
@@ -44,38 +66,26 @@ export function createEpochMemory({
       restUntilMs =
         failures === 0 ? 0 : clock.now() + backOffMs(failures, pace.retryMs.first, pace.retryMs.max)
       if (how === 'failed') return
-      drawn = chance()
+      drawn = draw()
       completeAtMs = undefined
     },
   }
 }
-
-const countBelow = (payments: readonly AwaitingMint[], leaf: bigint): number =>
-  payments.filter(({ burn }) => burn.leafIndex < leaf).length
 
 /** A burn that came late waits since its challenge expired. */
 const waitsSinceMs = ({ acceptedAt, challenge }: AwaitingMint): number =>
   (acceptedAt ?? challenge.expiresAt) * 1000
 
 /**
- * The moment from which on a batch is due. Enough payments are due a random while after the one that completed them, so
- * that the time of the mint does not name that one. The longest wait of the first payment ends a random while early, for
- * the same reason.
+ * The moment at which the first payment has waited as long as it may, and a random while earlier, so that the time of the mint
+ * does not name it. `chance`: in [0, 1), drawn once for each mint.
  */
-function dueAtMs(given: {
-  /** The start of the wait of each payment. */
-  readonly sinceMs: readonly number[]
-  /** The first time at which enough payments waited. */
-  readonly completeAtMs: number | undefined
-  /** In [0, 1), drawn once for each mint. */
-  readonly chance: number
-  readonly pace: Pick<BatchPace, 'least' | 'waitMaxMs' | 'jitterMs'>
-}): number {
-  const { sinceMs, completeAtMs, chance, pace } = given
+function waitsUntilMs(
+  sinceMs: readonly number[],
+  chance: number,
+  { waitMaxMs, jitterMs }: Pick<BatchPace, 'waitMaxMs' | 'jitterMs'>,
+): number {
   const first = sinceMs.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
   // Half of the wait at most, or a long jitter would mint a lone payment at once.
-  const early = chance * Math.min(pace.jitterMs, pace.waitMaxMs / 2)
-  const complete =
-    completeAtMs === undefined ? Number.POSITIVE_INFINITY : completeAtMs + chance * pace.jitterMs
-  return Math.min(first + pace.waitMaxMs - early, complete)
+  return first + waitMaxMs - chance * Math.min(jitterMs, waitMaxMs / 2)
 }

@@ -1,4 +1,7 @@
 /** Decides which burns the next proof of an epoch counts. Pure. */
+
+import type { Burn } from '../records.js'
+import { type Company, companyAfter } from './company.js'
 import type { EpochLeaf } from './epoch.js'
 import type { BatchCount, BatchPorts } from './ports.js'
 
@@ -40,7 +43,9 @@ export function explainMinted(leaves: readonly EpochLeaf[], count: BatchCount): 
   return sum > beyond ? 'open' : 'foreign'
 }
 
-const byLeaf = (a: EpochLeaf, b: EpochLeaf): number => (a.burn.leafIndex < b.burn.leafIndex ? -1 : 1)
+export const byLeaf = (a: Placed, b: Placed): number => (a.burn.leafIndex < b.burn.leafIndex ? -1 : 1)
+
+type Placed = { readonly burn: Pick<Burn, 'leafIndex'> }
 
 export const sumBelow = (leaves: readonly EpochLeaf[], checkpoint: bigint): bigint =>
   leaves.reduce((sum, { burn }) => (burn.leafIndex < checkpoint ? sum + burn.value : sum), 0n)
@@ -48,9 +53,10 @@ export const sumBelow = (leaves: readonly EpochLeaf[], checkpoint: bigint): bigi
 export type Planned = { readonly start: bigint; readonly end: bigint; readonly leaves: readonly EpochLeaf[] }
 
 /**
- * The next proof, or undefined when there is nothing to count below `limit`. A proof goes on from the checkpoint. When a
- * leaf below the checkpoint was missed, counting begins at zero again. Nothing is counted while `limit` is below the
- * checkpoint: a sum with a smaller end would name payments by its difference to the sum that is known.
+ * The next proof, or undefined when there is nothing to count below `limit`, or when its payers would be no company. A proof
+ * goes on from the checkpoint. When a leaf below the checkpoint was missed, counting begins at zero again. Nothing is counted
+ * while `limit` is below the checkpoint: a sum with a smaller end would name payments by its difference to the sum that is
+ * known.
  */
 export function planBatch(given: {
   readonly leaves: readonly EpochLeaf[]
@@ -58,9 +64,13 @@ export function planBatch(given: {
   readonly base: BatchCount | undefined
   /** Leaves below this may be counted: the root covers them, and all transfers there were searched. */
   readonly limit: bigint
+  /** The company that the proof must have. Undefined for burns that wait no longer: then it counts all that it can. */
+  readonly company: Company | undefined
+  /** In [0, 1). Draws the end. */
+  readonly chance: number
   readonly rangeOf: BatchPorts['rangeOf']
 }): Planned | undefined {
-  const { leaves, count, base, limit, rangeOf } = given
+  const { leaves, count, base, limit, company, chance, rangeOf } = given
   if (limit < count.checkpoint) return undefined
   const start = compareCount(leaves, count, base) === 'missed' ? 0n : count.checkpoint
   const open = leaves
@@ -68,6 +78,8 @@ export function planBatch(given: {
     .toSorted(byLeaf)
   if (open.length === 0) return undefined
   const indices = open.map(({ burn }) => burn.leafIndex)
-  const { count: used, end } = rangeOf(indices, limit)
-  return { start, end, leaves: open.slice(0, used) }
+  const least = company ? companyAfter(open, company) : open.length
+  if (least === undefined) return undefined
+  const { count: used, end } = rangeOf(indices, limit, { least, chance })
+  return used < least && company ? undefined : { start, end, leaves: open.slice(0, used) }
 }

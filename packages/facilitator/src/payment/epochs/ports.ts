@@ -2,6 +2,7 @@
 import type { ProvedRoot } from '../finalize/ports.js'
 import type { MintCall } from '../ports.js'
 import type { Mint } from '../records.js'
+import type { Company } from './company.js'
 import type { Epoch, EpochLeaf, LeafPlace } from './epoch.js'
 
 /** How far our account has counted the burns of an epoch. */
@@ -49,10 +50,8 @@ export type ProveBatch = (
   signal: AbortSignal,
 ) => Promise<Omit<MintCall, 'nonces'>>
 
-/** When a batch is minted. */
-export type BatchPace = {
-  /** This many payments are minted together. */
-  readonly least: number
+/** When a batch is minted: once its payers are a company, or after the longest wait. */
+export type BatchPace = Company & {
   /** The longest that a payment waits for others. */
   readonly waitMaxMs: number
   /** How far chance moves a mint. */
@@ -87,13 +86,17 @@ export type BatchPorts = {
    * its block.
    */
   readonly followedLeaves: () => Promise<bigint | undefined>
+  /** How many of these leaves, from the first on, one proof can count. The indices rise. */
+  readonly fits: (leafIndices: readonly bigint[]) => number
   /**
-   * How many of these leaves, from the first on, one proof counts, and the end that it publishes: `limit` where all of
-   * them fit, and otherwise a place that names none of them. The indices rise and lie below `limit`.
+   * How many of these leaves, from the first on, one proof counts, and the end that it publishes: `limit` where it counts
+   * all of them, and otherwise a place that `chance` draws. `least`: so many leaves are counted, if they fit. The indices
+   * rise and lie below `limit`.
    */
   readonly rangeOf: (
     leafIndices: readonly bigint[],
     limit: bigint,
+    draw: { readonly least: number; readonly chance: number },
   ) => { readonly count: number; readonly end: bigint }
   readonly pace: BatchPace
   /** In [0, 1). */

@@ -18,11 +18,13 @@ const hourMs = 3_600_000
 
 let net: TestNetwork
 let payer: PrivateKeyAccount
+let others: readonly PrivateKeyAccount[]
 let before: bigint
 let burned = 0n
 beforeAll(async () => {
   net = await startNetwork({ finalization: true, batch: true, decider: true, waitsForAddress: false })
   payer = await net.account({ gas: true })
+  others = [await net.account({}), await net.account({})]
   before = await net.balanceOf(treasury.address)
 })
 afterAll(() => net.close())
@@ -46,12 +48,17 @@ const start = (
   startOwnFacilitator(net, {
     journal,
     env,
-    config: { finalize: { ...finalize }, daemon: { follow_interval_ms: 1_000 }, settlement, network },
+    config: {
+      finalize: { ...finalize },
+      daemon: { follow_interval_ms: 1_000 },
+      settlement: { min_amount: '1', ...settlement },
+      network,
+    },
   })
 
-async function pay(own: Own, amount: bigint): Promise<ChallengeOffer> {
+async function pay(own: Own, amount: bigint, from = payer): Promise<ChallengeOffer> {
   const offer = await own.challenge(`${amount}`)
-  const settled = await own.post('/settle', bodyOf(offer, await net.permitFor(offer, payer)))
+  const settled = await own.post('/settle', bodyOf(offer, await net.permitFor(offer, from)))
   expect(settled).toMatchObject({ success: true })
   burned += amount
   return offer
@@ -83,8 +90,8 @@ const received = async () => (await net.balanceOf(treasury.address)) - before
 
 describe('payments of an epoch, on a chain', () => {
   it('outlive a restart and a change of the mode in the middle of their epoch', async () => {
-    const batch = await start(batches(50))
-    const waiting = [await pay(batch, 310_031n), await pay(batch, 77n)]
+    const batch = await start(batches(30))
+    const waiting = [await pay(batch, 310_031n), await pay(batch, 77n, others[0])]
     await batch.close()
     const single = await start({ ...batches(2), mode: 'single', delay_max_ms: 0 })
     try {
@@ -98,8 +105,8 @@ describe('payments of an epoch, on a chain', () => {
   })
 
   it('are minted from another account, which counts the whole epoch again', async () => {
-    const own = await start(batches(50))
-    const waiting = [await pay(own, 41n), await pay(own, 43n)]
+    const own = await start(batches(30))
+    const waiting = [await pay(own, 41n), await pay(own, 43n, others[0])]
     await own.close()
     const other = await start(batches(2), { SVC_MINTER_PK: minter.privateKey })
     await untilFinalized(other, waiting).finally(other.close)
@@ -120,10 +127,10 @@ describe('payments of an epoch, on a chain', () => {
       const first = await pay(own, 1_003n)
       await net.transfer(payer, first.payTo, 17n)
       burned += 17n
-      const second = await pay(own, 250_007n)
+      const second = await pay(own, 250_007n, others[0])
       await until(async () => (await recorded(own, second)).waiting?.reason === 'gathering')
       expect(await counted()).toEqual(countedBefore)
-      const third = await pay(own, 9_999n)
+      const third = await pay(own, 9_999n, others[1])
       await untilFinalized(own, [first, second, third])
       // Less than the other ledger has minted for the epoch of the same second, and minted all the same.
       expect((await counted()).slice(countedBefore.length)).toMatchObject([{ start: 0, counted: 261_026n }])
@@ -140,7 +147,7 @@ describe('payments of an epoch, on a chain', () => {
   })
 
   it('that a copy of the journal counted elsewhere are named by the next start', async () => {
-    const first = await start(batches(50), {}, { journal: 'first.jsonl' })
+    const first = await start(batches(30), {}, { journal: 'first.jsonl' })
     await first.challenge('9')
     await first.close()
     const copied = readdirSync(net.directory).filter((name) => name.startsWith('first.jsonl'))
@@ -151,7 +158,7 @@ describe('payments of an epoch, on a chain', () => {
     const second = await start(batches(1), { SVC_RELAYER_PK: minter.privateKey }, { journal: 'second.jsonl' })
     await untilFinalized(second, [await pay(second, 7n)]).finally(second.close)
     const who = getAddress(minter.address)
-    const again = await start(batches(50), {}, { journal: 'first.jsonl' })
+    const again = await start(batches(30), {}, { journal: 'first.jsonl' })
     try {
       await until(() => again.reported('batch.foreign').length > 0)
       expect(again.reported('batch.foreign')).toMatchObject([{ value: 7n, submitter: who }])

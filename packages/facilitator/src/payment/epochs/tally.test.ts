@@ -101,6 +101,43 @@ describe('payments of an epoch', () => {
     for (const challenge of challenges) expect(await world.isFinalized(challenge)).toBe(true)
   })
 
+  it('of one account wait as long as they may: it is no company for itself, and neither is small change', async () => {
+    const world = createBatchWorld({ floor: 5n })
+    for (const value of [5n, 6n, 7n, 8n]) await world.pay(value, 60, 1)
+    for (const value of [1n, 2n]) await world.pay(value)
+    world.cover()
+    expect(new Set(Object.values(await world.round()))).toEqual(new Set(['gathering']))
+    world.clock.advance(60 * minuteMs)
+    expect(Object.values(await world.round())).toContain('mined')
+  })
+
+  it('are not held up by transfers to their addresses that take the places of their company', async () => {
+    const world = createBatchWorld({ countsBeside: true, floor: 5n })
+    const first = await world.pay(5n)
+    for (let i = 0; i < 3; i++) world.payAgain(first, 1n)
+    const all = [first, ...(await payMany(world, [5n, 5n]))]
+    world.cover()
+    await world.round()
+    expect(world.world.counted).toEqual([])
+    for (let i = 0; i < 5; i++) {
+      world.clock.advance(60 * minuteMs)
+      await world.round()
+    }
+    for (const challenge of all) expect(await world.isFinalized(challenge)).toBe(true)
+  })
+
+  it('of which more wait than fit end where chance says, and keep that end until its proof is mined', async () => {
+    const draws = [0, 0.9]
+    const world = createBatchWorld({ chance: () => draws.shift() ?? 0, retryMs: { first: 0, max: 0 } })
+    await payMany(world, [1n, 2n, 4n, 8n, 16n])
+    world.others(9)
+    world.cover()
+    world.world.fails = 'unavailable'
+    await world.round()
+    await world.round()
+    expect(world.world.counted.map(({ batch }) => [batch.end, batch.leaves.length])).toEqual([[3n, 3]])
+  })
+
   it('of two epochs or two treasuries are never in one proof', async () => {
     const world = createBatchWorld({ least: 1 })
     await world.pay(1n, 60)

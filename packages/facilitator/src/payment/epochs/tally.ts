@@ -227,7 +227,7 @@ function createMintWaiting(
     const isShallow = ({ burn }: AwaitingMint) => burn.leafIndex < count.checkpoint
     if (!isClosing) {
       if (covered.length === 0) return
-      if (!covered.some(isShallow) && !covered.some(isAskedFor) && !memory.isDue(covered)) return
+      if (!covered.some(isShallow) && !covered.some(isAskedFor) && !memory.dueFor(covered)) return
     }
     const leaves = await leavesOf(epoch, waiting, count.checkpoint)
     const isUnfinished =
@@ -236,12 +236,24 @@ function createMintWaiting(
     const counted = isUnfinished ? [] : covered.filter(isShallow)
     stepFor(counted, 'confirming')
     const open = covered.filter((payment) => !counted.includes(payment))
-    const isDue = open.length > 0 && (open.some(isAskedFor) || memory.isDue(open))
-    const isWanted = isDue || (isClosing && !root.isPaused)
+    const isAnyAskedFor = open.some(isAskedFor)
+    const due = isAnyAskedFor ? 'waited' : memory.dueFor(open)
+    const isWanted = (open.length > 0 && due !== undefined) || (isClosing && !root.isPaused)
     if (isWanted) stepFor(open, 'queued')
     if (!isWanted || round.mintsLeft === 0) return
-    const planned = planBatch({ leaves, count, base: memory.base, limit, rangeOf: deps.rangeOf })
-    if (!planned) return
+    // A count that is made again shows nothing new, and has to come to its end.
+    const company = due === 'company' && !isUnfinished && !isClosing ? deps.pace : undefined
+    const { base, endChance } = memory
+    const planned = planBatch({
+      leaves,
+      count,
+      base,
+      limit,
+      company,
+      chance: endChance(),
+      rangeOf: deps.rangeOf,
+    })
+    if (!planned) return stepFor(open, 'gathering')
     round.mintsLeft -= 1
     memory.begin(limit)
     const isNew = ({ beside }: EpochLeaf) => beside === 'open'

@@ -40,8 +40,9 @@ const noBatches: FinalizeDeps['batches'] = {
   prove: () => Promise.reject(new Error('nothing is minted in batches here')),
   found: async () => [],
   followedLeaves: async () => undefined,
+  fits: () => 0,
   rangeOf: (_, limit) => ({ count: 0, end: limit }),
-  pace: { least: 1, waitMaxMs: 0, jitterMs: 0, retryMs: { first: periodMs, max: periodMs } },
+  pace: { least: 1, floor: 0n, waitMaxMs: 0, jitterMs: 0, retryMs: { first: periodMs, max: periodMs } },
   chance: () => 0,
 }
 

@@ -106,8 +106,7 @@ export function createSendMints(deps: {
       const places = new Set(batch.leaves.map(({ burn }) => burn.leafIndex))
       const own = waiting.filter(({ burn }) => places.has(burn.leafIndex))
       const payments = own.length
-      const crowd = batch.end - batch.start
-      report({ event: 'batch.proving', payments, others: batch.leaves.length - payments, crowd })
+      report({ event: 'batch.proving', payments, ...crowdOf(batch), others: batch.leaves.length - payments })
       const startedAt = clock.now()
       const call = await deps.proveBatch(batch, root, round.signal)
       report({ event: 'batch.proved', payments, ms: clock.now() - startedAt })
@@ -119,6 +118,11 @@ export function createSendMints(deps: {
     },
   }
 }
+
+const crowdOf = ({ leaves, start, end }: Batch) => ({
+  payers: new Set(leaves.map(({ burn }) => burn.from)).size,
+  crowd: end - start,
+})
 
 /** Hands mints that an earlier run signed back to the minter, before the relayer assigns new txNonces. */
 export async function resumeMints(deps: {

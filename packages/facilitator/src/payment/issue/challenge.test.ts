@@ -1,5 +1,5 @@
 import { keccak256 } from '@svc-zerc20/kernel'
-import { amountLimit, type BaseUnits } from '@svc-zerc20/protocol'
+import { amountLimit, type BaseUnits, type TokenLabel } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { addressOf, challengeOf, deployment, nonceOf, units } from '../../../test/challenges.js'
@@ -14,6 +14,7 @@ type Settings = {
   minAmount: bigint
   hangsUp: boolean
   fee: FeeTerms
+  tokenLabel: TokenLabel
 }
 
 /** Issues from a source of addresses that counts what it gave away. */
@@ -24,6 +25,7 @@ function setup({
   minAmount = 0n,
   hangsUp = false,
   fee,
+  tokenLabel,
 }: Partial<Settings> = {}) {
   const clock = stoppedClock(1_700_000_000_999)
   const ledger = createMemoryLedger({ clock, openMax, expiredRetentionSeconds: 0 })
@@ -31,7 +33,7 @@ function setup({
   const givenBack: string[] = []
   const hangUp = new AbortController()
   const issue = createIssueChallenge({
-    deployment,
+    deployment: { ...deployment, ...(tokenLabel && { tokenLabel }) },
     addresses: {
       async take() {
         if (taken === ready) return undefined
@@ -47,6 +49,7 @@ function setup({
     clock,
     report: () => undefined,
     ttlSeconds: 300,
+    permitOutlivesOfferSeconds: 120,
     addressWaitMs: 0,
     terms: { minAmount, fee },
     relayMinAmount,
@@ -135,8 +138,16 @@ describe('issueChallenge', () => {
     expect(dust.ok && dust.value).not.toHaveProperty('deadline')
     expect((await ledger.find(nonceOf(1)))?.challenge).not.toHaveProperty('deadline')
     const enough = await issue(units(1000n))
-    expect(enough.ok && enough.value).toMatchObject({ helper: expect.any(String), deadline: 1_700_000_300 })
-    expect((await ledger.find(nonceOf(2)))?.challenge.deadline).toBe(1_700_000_300)
+    expect(enough.ok && enough.value).toMatchObject({ helper: expect.any(String), deadline: 1_700_000_420 })
+    expect((await ledger.find(nonceOf(2)))?.challenge.deadline).toBe(1_700_000_420)
+  })
+
+  it('R-171 tells the symbol and decimals of the token when the token told them, and has no such field otherwise', async () => {
+    const tokenLabel = { symbol: 'zUSD', decimals: 6 }
+    const labelled = await setup({ tokenLabel }).issue(units(1n))
+    expect(labelled.ok && labelled.value.tokenLabel).toEqual(tokenLabel)
+    const unlabelled = await setup().issue(units(1n))
+    expect(unlabelled.ok && unlabelled.value).not.toHaveProperty('tokenLabel')
   })
 
   it('R-009 R-015 keeps the record that every payment is compared with', async () => {
@@ -151,7 +162,7 @@ describe('issueChallenge', () => {
       amount: 1000n,
       issuedAt: 1_700_000_000,
       expiresAt: 1_700_000_300,
-      deadline: 1_700_000_300,
+      deadline: 1_700_000_420,
       issuedAtBlock: 36n,
     })
   })

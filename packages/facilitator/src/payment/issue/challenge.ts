@@ -44,6 +44,8 @@ export function createIssueChallenge(deps: {
   clock: Clock
   report: Report
   ttlSeconds: number
+  /** How much later than the offer its permit ends. */
+  permitOutlivesOfferSeconds: number
   addressWaitMs: number
   terms: QuoteTerms
   /**
@@ -59,6 +61,7 @@ export function createIssueChallenge(deps: {
     token: toChecksum(deployment.token),
     helper: deployment.helper && toChecksum(deployment.helper),
     chainId: deployment.chainId,
+    ...(deployment.tokenLabel && { tokenLabel: deployment.tokenLabel }),
   }
 
   return async (listPrice, asker) => {
@@ -98,8 +101,8 @@ export function createIssueChallenge(deps: {
       ...price,
       issuedAt,
       expiresAt,
-      // Equal to expiresAt, so that the chain itself refuses a relayed burn that would come too late.
-      ...(isRelayed && { deadline: expiresAt }),
+      // A burn that is claimed in the last second is mined after that. Nothing is claimed behind expiresAt all the same.
+      ...(isRelayed && { deadline: (expiresAt + deps.permitOutlivesOfferSeconds) as UnixSeconds }),
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
     const outcome = await ledger.issue(challenge, asker.key)
@@ -119,20 +122,19 @@ const refusedBy = ({ words }: Pause) =>
 const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 
 /** Fields of every offer. */
-type Constants = Pick<FacilitatorApi.ChallengeOffer, 'token' | 'chainId'> & {
+type Constants = Pick<FacilitatorApi.ChallengeOffer, 'token' | 'chainId' | 'tokenLabel'> & {
   readonly helper: FacilitatorApi.ChallengeOffer['helper'] | undefined
 }
 
 function toOffer(
   challenge: Challenge,
-  { token, chainId, helper }: Constants,
+  { helper, ...constants }: Constants,
   keccak: Keccak,
 ): FacilitatorApi.ChallengeOffer {
   return {
     payTo: toChecksum(challenge.payTo, keccak),
     amount: `${challenge.amount}`,
-    token,
-    chainId,
+    ...constants,
     challengeNonce: challenge.nonce,
     expiresAt: challenge.expiresAt,
     ...(helper !== undefined && challenge.deadline !== undefined && { helper, deadline: challenge.deadline }),

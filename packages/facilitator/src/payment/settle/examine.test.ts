@@ -31,6 +31,7 @@ function examineAt(times: { readonly deep: number; readonly newest: number }, ex
     clock: stoppedClock(),
     confirmations: 2,
     presentedLateSecondsMax: 0,
+    miningSeconds: 36,
   })
   return {
     asked,

@@ -49,6 +49,7 @@ export type ExamineDeps = {
   readonly confirmations: number
   /** Time after expiry in which a resource server that was cut off may still bring a self-transfer. */
   readonly presentedLateSecondsMax: number
+  readonly miningSeconds: number
 }
 
 /** A good permit, and the means that it was judged by. Claiming it checks once more whether they suffice. */
@@ -121,10 +122,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       if (malformed) return malformed
       const othersOf = ({ openClaims }: PayerRecord) =>
         openClaims.filter((claim) => claim.challenge.nonce !== challenge.nonce)
-      // Claims are listed before the chain is asked. A claim that ends meanwhile is counted twice, never left
-      // out.
       const known = payer ?? (await ledger.ofPayer(payload.payer))
-      const listed = othersOf(known)
       // Both run together, so that the signers are found while the node answers.
       const [first, signedBy] = await Promise.all([
         chain.permitFacts(challenge, payload.payer),
@@ -135,14 +133,22 @@ export function createExamine(deps: ExamineDeps): Examine {
         openClaims: readonly OpenClaim[],
         executed: PayerMeans['executed'],
       ): Result<ExaminedPermit> => {
-        const all = { chain: facts, executed, ...signedBy, openClaims, waitMs: known.waitMs }
+        const { waitMs } = known
+        const all = {
+          chain: facts,
+          executed,
+          ...signedBy,
+          openClaims,
+          waitMs,
+          miningSeconds: deps.miningSeconds,
+        }
         const verdict = judgePermit(challenge, payload, all)
         return verdict.ok ? accept({ verdict: verdict.value, means: meansOf(all) }) : verdict
       }
-      const judged = judge(first, listed, new Set())
-      if (judged.ok || listed.length === 0 || !isAboutMeans(judged)) return judged
-      // A burn of an open claim may be in a block already without being accepted. Its amount would then count
-      // twice. And claims that were listed a while ago may have ended.
+      const judged = judge(first, othersOf(known), new Set())
+      if (judged.ok || judged.reason !== 'payer_must_wait' || known.waitMs > 0) return judged
+      // A burn of an open claim may be in a block already without being accepted. And claims that were listed a while ago may
+      // have ended.
       const openClaims = othersOf(await ledger.ofPayer(payload.payer))
       const [facts = first, ...others] = await chain.permitFactsTogether(
         [challenge, ...openClaims.map((claim) => claim.challenge)],
@@ -151,7 +157,7 @@ export function createExamine(deps: ExamineDeps): Examine {
       return judge(facts, openClaims, executedOf(openClaims, others))
     },
 
-    isLost: createIsLost(deps, (item) => examine.permit(item.challenge, item.payload)),
+    isLost: createIsLost(deps),
 
     async selfTransfer(challenge, payload, wasSeenInTime = false) {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
@@ -207,23 +213,20 @@ function createLateBurn(
   }
 }
 
-function createIsLost(
-  { chain, confirmations }: Pick<ExamineDeps, 'chain' | 'confirmations'>,
-  examinePermit: (item: ClaimedPermit) => Promise<Result<ExaminedPermit>>,
-): Examine['isLost'] {
-  return async (item, { reason }) => {
-    const { deadline } = item.challenge
+function createIsLost({
+  chain,
+  confirmations,
+}: Pick<ExamineDeps, 'chain' | 'confirmations'>): Examine['isLost'] {
+  return async ({ challenge, payload }, { reason }) => {
+    const { deadline } = challenge
     if (reason !== 'deadline_passed' || deadline === undefined) return false
     const deepTime = await chain.blockTime((await chain.readHead()) - BigInt(confirmations))
     if (deepTime === undefined || deepTime <= deadline) return false
     // Only what is seen after that counts: a reorg may have brought the burn since it was examined.
-    const examined = await examinePermit(item)
-    return !examined.ok && examined.reason === 'deadline_passed'
+    const { executed, timestamp } = await chain.permitFacts(challenge, payload.payer)
+    return !executed && timestamp > deadline
   }
 }
 
 const executedOf = (claims: readonly OpenClaim[], facts: readonly PermitChainFacts[]) =>
   new Set(claims.filter((_, i) => facts[i]?.executed).map(({ challenge }) => challenge.nonce))
-
-const isAboutMeans = ({ reason }: Rejection) =>
-  reason === 'permit_nonce_stale' || reason === 'insufficient_funds'

@@ -54,7 +54,7 @@ async function journalWithClaim(name: string) {
     listPrice: BigInt(offer.amount) as BaseUnits,
     issuedAt: (offer.expiresAt - 300) as UnixSeconds,
     expiresAt,
-    deadline: expiresAt,
+    deadline: offer.deadline as UnixSeconds,
     powNonce: 0,
     issuedAtBlock: 0n,
   }

@@ -1,5 +1,5 @@
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
-import { type Address, encodeFunctionData, parseEventLogs, parseGwei } from 'viem'
+import { type Address, concat, encodeFunctionData, parseEventLogs, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../../../test/support/until.js'
@@ -97,46 +97,129 @@ async function spoilAfterSending(account: PrivateKeyAccount, to: Address): Promi
   expect(['insufficient_funds', 'payer_must_wait']).toContain(errorReason)
 }
 
-describe('one balance and one approval behind many challenges', () => {
-  it('buy one burn a round, and no round costs the relayer a burn that fails', async () => {
-    const attacker = await net.account({ tokens: 0n, gas: true })
-    const challenges = 20
-    await usePermitNonces(attacker, challenges)
-    for (let round = 0; round < 2; round++) {
-      await net.faucet.mintTokens(attacker.address, amount)
-      await approve(attacker, amount)
-      const payments = await Promise.all(
-        Array.from({ length: challenges }, (_, nonce) =>
-          net.permitPayment(attacker, `${amount}`, { nonce: BigInt(nonce) }),
-        ),
-      )
-      const answers: string[] = []
-      const { executed, failed, gas } = await relayedDuring(async () => {
-        const settled = await Promise.all(payments.map(({ body }) => settleToEnd(body)))
-        answers.push(...settled.map((body) => body.errorReason ?? 'success'))
-      })
-      expect([executed, failed]).toEqual([1, 0])
-      expect(gas).toBeLessThan(200_000n)
-      expect(answers.filter((answer) => answer === 'success')).toHaveLength(1)
-      expect(new Set(answers)).toEqual(new Set(['success', 'permit_nonce_stale']))
-    }
+type Spoil = { readonly from: PrivateKeyAccount; readonly to: Address; readonly data: `0x${string}` }
+
+/** Sends a call at a price that puts it in front of every burn of the block. */
+const sendInFront = ({ from, to, data }: Spoil) =>
+  net.walletOf(from).sendTransaction({
+    to,
+    data,
+    gas: 500_000n,
+    maxFeePerGas: parseGwei('500'),
+    maxPriorityFeePerGas: parseGwei('500'),
   })
 
-  it('with an approval without end, the balance decides', async () => {
-    const attacker = await net.account({ tokens: 2n * amount, gas: true })
-    await usePermitNonces(attacker, 6)
-    await approve(attacker, 2n ** 256n - 1n)
-    const payments = await Promise.all(
-      Array.from({ length: 6 }, (_, nonce) =>
-        net.permitPayment(attacker, `${amount}`, { nonce: BigInt(nonce) }),
-      ),
-    )
+/** Makes the code of an account call whatever it is told: the first 20 bytes say whom. Anybody may send it. */
+async function delegate(account: PrivateKeyAccount): Promise<void> {
+  const wallet = net.walletOf(account)
+  const runtime = '601436038060145f375f5f825f5f5f3560601c5af100'
+  const hash = await wallet.deployContract({
+    abi: [],
+    bytecode: `0x6016600a5f3960165ff3${runtime}`,
+    gas: 200_000n,
+  })
+  const { contractAddress } = await net.client.waitForTransactionReceipt({ hash, checkReplacement: false })
+  if (!contractAddress) throw new Error('nothing was deployed')
+  const authorization = await wallet.signAuthorization({ account, contractAddress, executor: 'self' })
+  const delegated = await wallet.sendTransaction({
+    to: account.address,
+    authorizationList: [authorization],
+    gas: 200_000n,
+  })
+  await net.client.waitForTransactionReceipt({ hash: delegated, checkReplacement: false })
+}
+
+/** An account whose permits of nonces below `count` are all good by one approval, with the payments that they pay. */
+async function standingApproval(count: number) {
+  const attacker = await net.account({ tokens: BigInt(count) * amount, gas: true })
+  await usePermitNonces(attacker, count)
+  await approve(attacker, 2n ** 256n - 1n)
+  const payments = await Promise.all(
+    Array.from({ length: count }, (_, nonce) =>
+      net.permitPayment(attacker, `${amount}`, { nonce: BigInt(nonce) }),
+    ),
+  )
+  return { attacker, payments }
+}
+
+const tokenCall = (functionName: 'approve' | 'transfer', args: readonly [Address, bigint]) => ({
+  to: net.deployment.token,
+  data: encodeFunctionData({ abi: tokenAbi, functionName, args }),
+})
+
+describe('many permits of one payer behind one approval and one balance', () => {
+  const ways: [string, (attacker: PrivateKeyAccount) => Promise<Spoil>][] = [
+    [
+      'its approval taken back',
+      async (from) => ({ from, ...tokenCall('approve', [net.deployment.permitBurner, 0n]) }),
+    ],
+    [
+      'its balance moved away',
+      async (from) => {
+        const all = await net.balanceOf(from.address)
+        return { from, ...tokenCall('transfer', [net.deployment.token, all]) }
+      },
+    ],
+    [
+      'a permit of its own that grants nothing',
+      async (from) => {
+        const { payload } = await net.permitPayment(from, `${amount}`, { value: 0n })
+        const { deadline, v, r, s } = payload.permit
+        const args = [from.address, net.deployment.permitBurner, 0n, BigInt(deadline), v, r, s] as const
+        const data = encodeFunctionData({ abi: tokenAbi, functionName: 'permit', args })
+        return { from, to: net.deployment.token, data }
+      },
+    ],
+    [
+      'the code of its account (EIP-7702), called by a stranger,',
+      async (attacker) => {
+        await delegate(attacker)
+        const { to, data } = tokenCall('approve', [net.deployment.permitBurner, 0n])
+        return { from: await net.account({ gas: true }), to: attacker.address, data: concat([to, data]) }
+      },
+    ],
+  ]
+  it.each(ways)(
+    '%s in front of their burns wastes one of them, and the payer has to wait',
+    async (_way, spoil) => {
+      const { attacker, payments } = await standingApproval(12)
+      const spoiled = await spoil(attacker)
+      await net.chain.pauseMining()
+      const asked = await Promise.all(payments.map(({ body }) => net.settle(body)))
+      expect(asked.map(({ body }) => body.errorReason).sort()).toEqual([
+        ...Array(11).fill('payer_must_wait'),
+        'pending_burn',
+      ])
+      await sendInFront(spoiled)
+      const failures = () => net.events.filter(({ event }) => event === 'burn.failed').length
+      const before = failures()
+      const { executed, failed, gas } = await relayedDuring(async () => {
+        await net.chain.resumeMining()
+        await until(() => failures() > before)
+        const again = await Promise.all(payments.map(({ body }) => net.settle(body)))
+        expect(new Set(again.map(({ body }) => body.errorReason))).toEqual(new Set(['payer_must_wait']))
+      })
+      expect([executed, failed]).toEqual([0, 1])
+      // All twelve cost half a million.
+      expect(gas).toBeLessThan(100_000n)
+    },
+  )
+
+  it('are burned one after the other, as far as the balance goes, and none fails', async () => {
+    const { payments } = await standingApproval(4)
     const { executed, failed } = await relayedDuring(async () => {
-      const settled = await Promise.all(payments.map(({ body }) => settleToEnd(body)))
-      const refused = settled.filter((body) => body.errorReason === 'insufficient_funds')
-      expect(refused).toHaveLength(4)
+      const settled = await Promise.all(
+        payments.map(({ body }) =>
+          until(async () => {
+            const { body: answer } = await net.settle(body)
+            const isAgain = answer.errorReason === 'pending_burn' || answer.errorReason === 'payer_must_wait'
+            return isAgain ? undefined : answer
+          }),
+        ),
+      )
+      expect(settled.every((answer) => answer.success)).toBe(true)
     })
-    expect([executed, failed]).toEqual([2, 0])
+    expect([executed, failed]).toEqual([4, 0])
   })
 })
 

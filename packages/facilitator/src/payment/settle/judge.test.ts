@@ -41,6 +41,7 @@ const good: PermitFacts = {
   openClaims: [],
   executed: new Set(),
   waitMs: 0,
+  miningSeconds: 36,
 }
 const withChain = (changes: Partial<PermitChainFacts>): PermitFacts => ({
   ...good,
@@ -58,11 +59,11 @@ describe('judgePermit', () => {
     })
   })
 
-  it('holds the deadline to the second, as the contract does', () => {
+  it('takes no permit whose burn would be mined behind its deadline', () => {
     const at = (timestamp: number) =>
       judgePermit(challenge, payload, withChain({ timestamp: seconds(timestamp) }))
-    expect(at(1_700_000_300).ok).toBe(true)
-    expect(reasonOf(at(1_700_000_301))).toBe('deadline_passed')
+    expect(at(1_700_000_264).ok).toBe(true)
+    expect(reasonOf(at(1_700_000_265))).toBe('deadline_passed')
   })
 
   it('a burn executed in time stays good past the deadline, unless its signatures are wrong', () => {
@@ -154,26 +155,26 @@ describe('judgeMeans', () => {
       openClaims,
     )?.reason
 
-  it('one balance backs no more than it can pay, whatever each claim for itself could have', () => {
-    const claims = [openClaim(1, 3n), openClaim(2, 4n)]
-    expect(judge(5n, claims)).toBeUndefined()
-    expect(judge(5n, claims, { balance: 2999n })).toBe('insufficient_funds')
+  it('one burn of a payer is under way at a time, whatever its balance and allowance would cover', () => {
+    const rich = { balance: 1_000_000n, allowance: 1_000_000n }
+    expect(judge(5n, [], rich)).toBeUndefined()
+    for (const permitNonce of [3n, 4n, 5n, 6n]) {
+      expect(judge(permitNonce, [openClaim(1, 2n)], rich)).toBe('payer_must_wait')
+    }
+    expect(judge(4n, [openClaim(1, 4n)], rich)).toBe('permit_nonce_in_use')
   })
 
-  it('what is on chain already, can happen no more, or is this very payment takes nothing on top', () => {
-    const poor = { balance: 1000n }
-    expect(judge(5n, [openClaim(1, 4n)], poor)).toBe('insufficient_funds')
-    expect(judge(5n, [openClaim(1, 4n)], { ...poor, executed: new Set([nonceOf(1)]) })).toBeUndefined()
-    expect(judge(5n, [openClaim(1, 4n, { deadline: seconds(1_700_000_099) })], poor)).toBeUndefined()
-    expect(judge(5n, [openClaim(7, 5n)], poor)).toBeUndefined()
+  it('what is on chain already, can happen no more, or is this very payment holds up nothing', () => {
+    expect(judge(5n, [openClaim(1, 4n)])).toBe('payer_must_wait')
+    expect(judge(5n, [openClaim(1, 4n)], { executed: new Set([nonceOf(1)]) })).toBeUndefined()
+    expect(judge(5n, [openClaim(1, 4n, { deadline: seconds(1_700_000_099) })])).toBeUndefined()
+    expect(judge(5n, [openClaim(7, 5n)])).toBeUndefined()
   })
 
-  it('one allowance backs no more than it covers, and nothing once a live permit will replace it', () => {
-    const approved = { allowance: 2000n }
-    expect(judge(3n, [openClaim(1, 4n)], approved)).toBeUndefined()
-    expect(judge(3n, [openClaim(1, 4n), openClaim(2, 2n)], approved)).toBe('permit_nonce_stale')
-    expect(judge(3n, [openClaim(1, 5n)], approved)).toBe('permit_nonce_stale')
-    expect(judge(5n, [openClaim(1, 4n), openClaim(2, 2n)])).toBeUndefined()
+  it('a used permit nonce is good for what the allowance still covers', () => {
+    expect(judge(4n, [], { allowance: 1000n })).toBeUndefined()
+    expect(judge(4n, [], { allowance: 999n })).toBe('permit_nonce_stale')
+    expect(judge(5n, [], { balance: 999n })).toBe('insufficient_funds')
   })
 })
 

@@ -15,6 +15,7 @@ import {
   type Result,
   reject,
   type TxHash,
+  type UnixSeconds,
 } from '@svc-zerc20/protocol'
 import type {
   Deployment,
@@ -52,7 +53,16 @@ export type PermitFacts = PermitSigners & {
   readonly executed: ReadonlySet<ChallengeNonce>
   /** How long this payer has to wait, because burns relayed for it failed. */
   readonly waitMs: number
+  /** Seconds that mining takes. */
+  readonly miningSeconds: number
 }
+
+/** Whether a burn that is sent behind a block of this time is still mined before its deadline. */
+export const isMinable = (
+  { deadline }: Pick<Challenge, 'deadline'>,
+  timestamp: UnixSeconds,
+  miningSeconds: number,
+): boolean => deadline !== undefined && timestamp + miningSeconds <= deadline
 
 /** Faults of a permit that show before the chain is asked. */
 export function judgePermitForm(challenge: Challenge, payload: Payload.PermitPayload): Rejection | undefined {
@@ -71,9 +81,10 @@ export function judgePermit(
   facts: PermitFacts,
 ): Result<PermitVerdict> {
   const { chain, permitSigner, burnAuthorizationSigner } = facts
-  const isPastDeadline = challenge.deadline !== undefined && chain.timestamp > challenge.deadline
   // A burn that happened in time stays good; its signatures are still checked below.
-  if (isPastDeadline && !chain.executed) return reject('deadline_passed')
+  if (!chain.executed && !isMinable(challenge, chain.timestamp, facts.miningSeconds)) {
+    return reject('deadline_passed')
+  }
   if (permitSigner === undefined || burnAuthorizationSigner === undefined) {
     return chain.payerIsContract ? reject('contract_payer') : reject('invalid_signature')
   }
@@ -98,8 +109,9 @@ export const meansOf = ({ chain, executed }: Pick<PermitFacts, 'chain' | 'execut
 }
 
 /**
- * Whether the payer's means cover this payment beside all its claims that have not ended. Otherwise one
- * balance would back many burns, and all but one of them would fail at the relayer's cost.
+ * Whether the payer's means cover this payment, and no other relayed burn of it is under way. The payer can make all of them
+ * fail by one transaction in front of theirs, whatever it holds now: by an approval, a transfer, or a permit of its own. So
+ * one is out at a time, until a block holds it. A permit carries the live nonce, so an honest payer has only one anyway.
  */
 export function judgeMeans(
   { nonce, amount }: Challenge,
@@ -112,33 +124,20 @@ export function judgeMeans(
     return challenge.nonce !== nonce && !isPast && !means.executed.has(challenge.nonce)
   })
   if (others.some((other) => other.permitNonce === permit.nonce)) return reject('permit_nonce_in_use')
+  if (others.length > 0) {
+    return reject(
+      'payer_must_wait',
+      'another burn of this payer is under way: send this one again once it is mined',
+    )
+  }
   // A permit that a stranger already submitted has used its nonce and left the allowance, so it is still
   // good.
   const isUsed = permit.nonce < means.permitNonce
   if (permit.nonce > means.permitNonce || (isUsed && means.allowance < amount)) {
     return reject('permit_nonce_stale')
   }
-  if (isUsed && allowanceLeft(means, others) < amount) {
-    return reject(
-      'permit_nonce_stale',
-      'other burns of this payer that are under way take the allowance: sign with the live nonce',
-    )
-  }
-  if (means.balance < amount) return reject('insufficient_funds', 'The payer holds less than the amount.')
-  const left = means.balance - sumOf(others)
-  return left < amount
-    ? reject('insufficient_funds', 'burns of this payer that are under way leave less than the amount')
-    : undefined
+  return means.balance < amount ? reject('insufficient_funds') : undefined
 }
-
-/** A permit that is not submitted yet sets the allowance to its own value, and its burn takes all of that. */
-function allowanceLeft({ allowance, permitNonce }: PayerMeans, others: readonly OpenClaim[]): bigint {
-  const isReplaced = others.some((other) => other.permitNonce === permitNonce)
-  return isReplaced ? 0n : allowance - sumOf(others.filter((other) => other.permitNonce < permitNonce))
-}
-
-const sumOf = (claims: readonly OpenClaim[]) =>
-  claims.reduce((sum, { challenge }) => sum + challenge.amount, 0n)
 
 /** The burn of a self-transfer, or why the named transaction does not pay this challenge. */
 export function judgeSelfTransfer(

@@ -1,4 +1,5 @@
 import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
+import { developmentRoles } from '@svc-zerc20/devnet'
 import { encodeFunctionData, type Hex, parseGwei, toEventSelector } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -69,7 +70,7 @@ describe('pending_burn', () => {
 
   it('R-113 outlives the expiry of the challenge: it was presented in time', async () => {
     const { offer, body, hash } = await pendingPayment()
-    net.clock.advance(10_000_000)
+    net.clock.advance((offer.expiresAt + 60) * 1000 - net.clock.now())
     expect(await phase(offer.challengeNonce)).toBe('open')
     await net.chain.resumeMining()
     await until(async () => (await phase(offer.challengeNonce)) === 'accepted')
@@ -205,23 +206,73 @@ describe('a node that tells nonsense about the mined burn', () => {
   })
 })
 
-describe('chain time past the deadline', () => {
-  it('R-038 a burn that waited too long is refused by the chain itself; nothing is taken', async () => {
+describe('chain time near the deadline', () => {
+  const relayer = developmentRoles.relayer.address
+  beforeEach(async () => {
+    const { timestamp } = await net.client.getBlock()
+    net.clock.advance(Math.max(0, Number(timestamp) * 1000 - net.clock.now()))
+  })
+  const failedFor = (nonce: string, reason: string) => () =>
+    net.events.some(
+      (event) => event.event === 'burn.failed' && event.challengeNonce === nonce && event.reason === reason,
+    )
+  /** Makes a block so many seconds before a time. */
+  const goBefore = async (second: number, seconds: number) => {
+    const { timestamp } = await net.client.getBlock()
+    await net.chain.increaseTime(second - seconds - Number(timestamp))
+    await net.faucet.mintTokens(net.deployment.token, 1n)
+  }
+
+  it('an offer that is paid in its last second is burned after it, and accepted', async () => {
+    const { offer, body } = await net.permitPayment(await net.account())
+    await goBefore(offer.expiresAt, 1)
+    net.clock.advance((offer.expiresAt - 1) * 1000 - net.clock.now())
+    await net.chain.pauseMining()
+    expect((await net.settle(body)).body.errorReason).toBe('pending_burn')
+    await net.chain.increaseTime(60)
+    await net.chain.resumeMining()
+    expect((await untilEnded(body)).success).toBe(true)
+  })
+
+  it('a permit that could only be mined behind its deadline is not taken, and costs nothing', async () => {
+    const payments = await net.permitPayments(
+      await Promise.all(Array.from({ length: 5 }, () => net.account())),
+    )
+    const [first] = payments
+    if (!first) throw new Error('no payment')
+    await goBefore(first.offer.deadline ?? 0, limits.miningSeconds - 1)
+    const sent = await net.client.getTransactionCount({ address: relayer })
+    for (const { body } of payments) {
+      expect((await net.verify(body)).body.invalidReason).toBe('deadline_passed')
+      expect((await net.settle(body)).body.errorReason).toBe('deadline_passed')
+    }
+    expect(await net.client.getTransactionCount({ address: relayer })).toBe(sent)
+  })
+
+  it('R-038 a burn that waited too long is refused by the chain, nothing is taken, and its payer need not wait', async () => {
     const { offer, body } = await pendingPayment()
     await net.chain.increaseTime(10_000_000)
     await net.chain.resumeMining()
-    await until(() =>
-      net.events.some(
-        (event) =>
-          event.event === 'burn.failed' &&
-          event.challengeNonce === offer.challengeNonce &&
-          event.reason === 'deadline_passed',
-      ),
-    )
+    await until(failedFor(offer.challengeNonce, 'deadline_passed'))
     expect(await net.balanceOf(offer.payTo)).toBe(0n)
     expect((await net.status(offer.challengeNonce)).body).not.toHaveProperty('transaction')
     // By our own clock the challenge is still open.
     expect((await net.verify(body)).body.invalidReason).toBe('deadline_passed')
     expect((await net.settle(body)).body.errorReason).toBe('deadline_passed')
+  })
+
+  it('burns that are past it are not sent again: their transaction gives way to an empty one', async () => {
+    const { offer } = await pendingPayment()
+    net.clock.advance(((offer.deadline ?? 0) + 1) * 1000 - net.clock.now())
+    const before = (await net.relayerReceipts()).length
+    const givenUp = await until(() => net.events.find((told) => told.event === 'relayer.given_up'))
+    const { txHash } = givenUp as { txHash: Hex }
+    await until(() => net.client.getTransaction({ hash: txHash }).catch(() => undefined))
+    await net.chain.increaseTime(10_000_000)
+    await net.chain.resumeMining()
+    await until(failedFor(offer.challengeNonce, 'deadline_passed'))
+    const [empty, ...others] = (await net.relayerReceipts()).slice(before)
+    expect(others).toEqual([])
+    expect(empty?.gasUsed).toBe(21_000n)
   })
 })

@@ -93,9 +93,10 @@ export function createRunBurn(deps: RunBurnDeps) {
       // answer to that got lost.
       const unsigned = temporaryFailures.has(outcome.rejection.reason) && !outcome.isDisplaced
       const sureOf = { unsigned, sender: deps.account, identity: Payload.identity(item.payload) }
+      // Noted before the claim is free: its payer has the next burn relayed the moment it is.
+      if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)
       const released = await ledger.release(nonce, releasedBy(outcome), sureOf)
       if (released === 'kept') return endKept(item, outcome)
-      if (outcome.spentGas) await ledger.burnFailed(item.payload.payer)
       report({ event: 'burn.failed', challengeNonce: nonce, reason: outcome.rejection.reason })
       return outcome
     },

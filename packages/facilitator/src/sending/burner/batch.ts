@@ -1,9 +1,10 @@
 /** Puts burns into transactions: those that would fail are left out, the rest goes to the relayer together. */
-import { type Address, reject, SvcError } from '@svc-zerc20/protocol'
+import { type Address, type Clock, reject, SvcError } from '@svc-zerc20/protocol'
 import type { ChainReader } from '../../chain/chain.js'
 import { isBefore } from '../../chain/lens.js'
 import { limits } from '../../config/limits.js'
 import type { ClaimedPermit } from '../../payment/records.js'
+import { isMinable } from '../../payment/settle/judge.js'
 import type { Relayer } from '../relayer/relayer.js'
 import type { CallOwner, RelayEnd } from '../relayer/slot.js'
 import { encodeBatch, toRejection } from './call.js'
@@ -18,6 +19,7 @@ export function createBatches(deps: {
   outcomes: Pick<BurnOutcomes, 'inReceipt'>
   token: Address
   helper: Address
+  clock: Pick<Clock, 'now'>
   onRpcFailure: (err: unknown) => void
 }) {
   const batchSize = createBatchSize(limits)
@@ -26,8 +28,10 @@ export function createBatches(deps: {
     try {
       const { at, refusals } = await deps.trial(items)
       const isBehind = isBefore(at, deps.chain.viewedAt())
-      return refusals.map((reason) => {
-        const rejection = reason && toRejection(reason)
+      return items.map(({ challenge }, i) => {
+        const reason = refusals[i]
+        const isLate = !isMinable(challenge, at.timestamp, limits.miningSeconds)
+        const rejection = reason ? toRejection(reason) : isLate ? reject('deadline_passed') : undefined
         if (rejection === undefined) return undefined
         return rejection === 'executed_elsewhere'
           ? { kind: 'executed' }
@@ -50,8 +54,7 @@ export function createBatches(deps: {
   }
 
   async function relay(items: readonly ClaimedPermit[]): Promise<readonly ItemOutcome[]> {
-    const gas = limits.batchBaseGas + limits.burnItemGas * BigInt(items.length)
-    const call = { ...deps.ownerOf(items), to: deps.helper, data: encodeBatch(items, deps.token), gas }
+    const call = { ...deps.ownerOf(items), to: deps.helper, ...batchCall(items, deps.token) }
     let ended: RelayEnd
     try {
       ended = await deps.relayer.submit(call)
@@ -69,7 +72,8 @@ export function createBatches(deps: {
   /** How the burns of a transaction ended. */
   async function end(items: readonly ClaimedPermit[], ended: RelayEnd): Promise<readonly ItemOutcome[]> {
     if (ended.kind === 'displaced') {
-      const isTooLarge = ended.why === 'refused' && items.length > 1
+      // A batch past its deadlines was given up for them, not for its size.
+      const isTooLarge = ended.why === 'refused' && notPast(items, deps.clock).length > 1
       if (isTooLarge) batchSize.refused(items.length)
       return items.map(() => ({ kind: 'again', withFewer: isTooLarge }))
     }
@@ -94,6 +98,15 @@ export function createBatches(deps: {
     end,
   }
 }
+
+export const batchCall = (items: readonly ClaimedPermit[], token: Address) => ({
+  data: encodeBatch(items, token),
+  gas: limits.batchBaseGas + limits.burnItemGas * BigInt(items.length),
+})
+
+/** Burns that a block to come may still hold, by our clock. */
+export const notPast = (items: readonly ClaimedPermit[], clock: Pick<Clock, 'now'>) =>
+  items.filter(({ challenge: { deadline } }) => deadline !== undefined && clock.now() / 1000 <= deadline)
 
 /** How many burns share a transaction: fewer after the node refused one, and slowly more again. */
 export function createBatchSize(bounds: {

@@ -9,7 +9,7 @@ import type { ClaimedPermit, SignedTransaction } from '../../payment/records.js'
 import type { Report } from '../../payment/report.js'
 import type { Relayer } from '../relayer/relayer.js'
 import type { CallOwner, RelayEnd, Reorg } from '../relayer/slot.js'
-import { createBatches } from './batch.js'
+import { batchCall, createBatches, notPast } from './batch.js'
 import { createBurnOutcomes, type ItemOutcome } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
@@ -41,7 +41,16 @@ export function createBurner(deps: BurnerDeps): Burner {
   })
 
   function ownerOf(items: readonly ClaimedPermit[]): CallOwner {
-    return { purpose: 'burn', recordSigned: recordFor(items, deps), onReorged: reorgedFor(items) }
+    return {
+      purpose: 'burn',
+      recordSigned: recordFor(items, deps),
+      onReorged: reorgedFor(items),
+      left() {
+        const left = notPast(items, clock)
+        if (left.length === 0) return undefined
+        return { ...batchCall(left, deps.token), recordSigned: recordFor(left, deps) }
+      },
+    }
   }
 
   /** A reorg took the burns of a transaction back. Their end is open again. */

@@ -134,7 +134,7 @@ export function createBurnOutcomes(deps: {
           const rejection = toRejection(verdict.reason)
           return rejection === 'executed_elsewhere'
             ? { kind: 'executed' }
-            : { kind: 'failed', rejection, txHash, spentGas: true }
+            : { kind: 'failed', rejection, txHash, spentGas: rejection.reason !== 'deadline_passed' }
         }
         const burn = burnOf(challenge)
         // The burn was executed, so the money moved. The search goes on until the node shows all of it.

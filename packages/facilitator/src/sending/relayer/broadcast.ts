@@ -5,7 +5,14 @@ import { type Address, type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { SendingAccount } from '../../config/secrets/sending-account.js'
 import type { SignedTransaction } from '../../payment/records.js'
 import type { Log } from '../../telemetry/events.js'
-import { newVersion, type RelayedCall, type SignedVersion, type Slot, versionToSend } from './slot.js'
+import {
+  isPointless,
+  newVersion,
+  type RelayedCall,
+  type SignedVersion,
+  type Slot,
+  versionToSend,
+} from './slot.js'
 
 export type Broadcast = ReturnType<typeof createBroadcast>
 
@@ -61,7 +68,8 @@ export function createBroadcast(deps: {
     /** Never rejects: a node that does not answer may have taken the transaction all the same. */
     async send(slot: Slot): Promise<void> {
       const version = versionToSend(slot)
-      if (!version) return
+      // The next look uses up its txNonce instead.
+      if (!version || isPointless(slot.call)) return
       slot.sentAtMs = clock.now()
       try {
         const [answer] = await rpc.batch([{ method: 'eth_sendRawTransaction', params: [version.raw] }])

@@ -6,7 +6,7 @@ import type { Address, Clock } from '@svc-zerc20/protocol'
 import type { Log } from '../../telemetry/events.js'
 import type { Broadcast } from './broadcast.js'
 import type { Priority } from './priority.js'
-import { emptyCall, type OpenStep, type RelayedCall, type Slot } from './slot.js'
+import { emptyCall, isPointless, type OpenStep, type RelayedCall, type Slot } from './slot.js'
 
 export type ReplaceDeps = {
   readonly broadcast: Broadcast
@@ -26,13 +26,17 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
   const { sign, send } = deps.broadcast
 
   /**
-   * Gives up a call that the node will not take. An empty transaction uses up its txNonce, so that the
+   * Gives up a call that the node will not take, or that would do nothing any more. An empty transaction uses up its txNonce, so that the
    * transactions behind it can go on, and its owner may put the call into other transactions. A version of the
    * call can still be mined, but only under this txNonce: one of the two, never both.
    */
   async function giveUp(slot: Slot): Promise<void> {
-    const call = { ...slot.call, ...emptyCall(deps.address, deps.recordEmpty) }
-    const version = await sign(call, slot.txNonce, await gasPrices.current(), 'replacement')
+    const { left: _, ...given } = slot.call
+    const call = { ...given, ...emptyCall(deps.address, deps.recordEmpty) }
+    const last = slot.versions.at(-1)
+    // A node that has the call takes nothing else at its price.
+    const raised = last && !last.isRefused ? gasPrices.raised(last.price) : undefined
+    const version = await sign(call, slot.txNonce, raised ?? (await gasPrices.current()), 'replacement')
     slot.call = call
     slot.versions.push(version)
     slot.signedAtMs = clock.now()
@@ -46,7 +50,7 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
     slot.signedAtMs = clock.now()
     if (price && slot.versions.length <= deps.limits.priceBumpsMax) {
       const version = await deps.priority.take(slot.call.purpose, () =>
-        sign(slot.call, slot.txNonce, price, 'replacement'),
+        sign({ ...slot.call, ...slot.call.left?.() }, slot.txNonce, price, 'replacement'),
       )
       slot.versions.push(version)
       report({ event: 'relayer.price_raised', txNonce: slot.txNonce, txHash: version.hash })
@@ -55,9 +59,10 @@ export function createTakeStep(deps: ReplaceDeps): (slot: Slot, step: OpenStep) 
   }
 
   return async (slot, { kind }) => {
-    if (kind === 'raise_price') await raisePrice(slot)
-    else if (kind === 'give_up') await giveUp(slot)
+    if (kind === 'wait') return
+    if (kind === 'give_up' || isPointless(slot.call)) await giveUp(slot)
+    else if (kind === 'raise_price') await raisePrice(slot)
     // Not awaited: a send that hangs must not keep us from seeing receipts.
-    else if (kind === 'send_again') void send(slot)
+    else void send(slot)
   }
 }

@@ -18,7 +18,15 @@ export type CallOwner = {
    * holds it, and it is sent again. `moved`: another block holds it, where it may have had another effect.
    */
   readonly onReorged?: (ended: Promise<RelayEnd>, how: Reorg) => void
+  /**
+   * Asked before the transaction is sent again: what of the call is still worth its gas. Undefined when nothing is; then only
+   * its txNonce is used. Absent: all of it, always.
+   */
+  readonly left?: () => Pick<RelayedCall, 'data' | 'gas' | 'recordSigned'> | undefined
 }
+
+/** Whether the transaction would do nothing any more, at our cost. */
+export const isPointless = ({ left }: Pick<CallOwner, 'left'>): boolean => left !== undefined && !left()
 
 export type RelayedCall = CallOwner & { readonly to: Address; readonly data: Hex; readonly gas: bigint }
 

@@ -138,7 +138,7 @@ const hasSchema = (connection: Connection): boolean =>
   connection.query(sql`SELECT 1 FROM sqlite_master WHERE name = 'ledger'`).length > 0
 
 /** Makes the tables where there are none, and brings them to the newest version. */
-export function* prepare(connection: Connection, id: string, known = migrations): Step<readonly Migration[]> {
+function* prepare(connection: Connection, id: string, known = migrations): Step<readonly Migration[]> {
   if (!hasSchema(connection)) yield* create(sqlite, id)
   return yield* migrate(sqlite, known)
 }

@@ -12,7 +12,7 @@ export type Mark = {
   readonly applied: number
 }
 
-export const markFileOf = (journal: string): string => `${journal}.mark`
+const markFileOf = (journal: string): string => `${journal}.mark`
 
 /** Undefined when there is no mark, or none that can be read: a mark is a warning and nothing more. */
 export function readMark(journal: string): Mark | undefined {

@@ -1,5 +1,5 @@
 /**
- * Moves a ledger between SQLite and PostgreSQL: every row of every table, compared afterwards. The source says that it was
+ * Copies a ledger from SQLite to PostgreSQL: every row of every table, compared afterwards. The source says that it was
  * moved before the target can be used, so that no ledger is ever alive twice.
  */
 import { createHash } from 'node:crypto'

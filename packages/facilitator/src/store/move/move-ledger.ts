@@ -1,16 +1,13 @@
-/** `move`: a stopped ledger from its files to a PostgreSQL database, or back. A move that was cut off is run again. */
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+/** `move`: a stopped ledger from its files to a PostgreSQL database. A move that was cut off is run again. */
+import { existsSync } from 'node:fs'
 import { SvcError } from '@svc-zerc20/protocol'
-import { databaseOf, makePrivate, openBeside, prepare, type TidyLimits } from '../engine/open-database.js'
+import { databaseOf, openBeside, type TidyLimits } from '../engine/open-database.js'
 import { type Connection, openSqlite } from '../engine/sqlite.js'
 import type { GroupSettings } from '../group.js'
-import { syncFolder } from '../journal/disk.js'
 import { lockJournal } from '../journal/lock.js'
-import { markFileOf } from '../journal/mark.js'
 import { create, migrate } from '../migrate.js'
 import { connect, type Database, long, runStep, type Send } from '../postgres/client.js'
-import { alone, daemonsIn, versionIn } from '../postgres/prepare-schema.js'
+import { alone, versionIn } from '../postgres/prepare-schema.js'
 import { commit, inTransaction } from '../postgres/transaction.js'
 import { postgres } from '../schema.js'
 import { sql } from '../sql.js'
@@ -18,7 +15,7 @@ import { type Copied, copyTables, type Say, type Side, type Table } from './copy
 import { type Found, leftOf, movedTo, movingTo, type Place } from './moved.js'
 
 export type MoveDeps = {
-  /** The journal file: where the ledger is, or goes. */
+  /** The journal file of the ledger. */
   readonly journal: string
   readonly database: Database
   /** The database's address without its user, for people. */
@@ -31,7 +28,7 @@ export type MoveDeps = {
 /** The copied tables; empty when only the end of an earlier move was missing. */
 type Moved = Promise<readonly Copied[]>
 
-/** Throws `SvcError('ledger_locked')` while a daemon uses either, and when the target is not empty. */
+/** Throws `SvcError('ledger_locked')` while a daemon uses it, and when the target is not empty. */
 export async function moveToDatabase(deps: MoveDeps): Moved {
   const { database, databaseName: place, say } = deps
   const lock = await lockJournal(deps.journal)
@@ -63,57 +60,6 @@ export async function moveToDatabase(deps: MoveDeps): Moved {
       write(lock.path, movedTo(place))
       return copied
     })
-  } finally {
-    await client.close()
-    await lock.release()
-  }
-}
-
-/** Moves a ledger from the server back to files. */
-export async function moveToFiles(deps: MoveDeps): Moved {
-  const { database, say } = deps
-  const lock = await lockJournal(deps.journal)
-  const client = connect(database, long)
-  const { path } = lock
-  const unfinished = `${databaseOf(path)}.new`
-  try {
-    const copied = await inTransaction(client, [alone], async (send) => {
-      const source = await ledgerOn(send)
-      if (!source) throw nothing(deps.databaseName)
-      await assertUnused(send)
-      const left = leftOf(source, ledgerIn(path), path)
-      if (left === 'its end') {
-        await send(commit)
-        return []
-      }
-      assertNoFiles(path)
-      await serverSide(send).run(migrate(postgres, client.migrations))
-      rmSync(unfinished, { force: true })
-      makePrivate(unfinished)
-      const connection = openSqlite(unfinished)
-      try {
-        connection.exec('BEGIN IMMEDIATE')
-        connection.run(prepare(connection, source.id))
-        connection.exec('DELETE FROM ledger')
-        const done = await copyTables(serverSide(send), sqliteSide(connection), tablesOf(connection), say)
-        // Whole, and without a journal.
-        connection.exec("UPDATE ledger SET state = 'no_journal'")
-        connection.exec('COMMIT')
-        await send(sql`UPDATE ledger SET state = ${movingTo(path)}`)
-        await send(commit)
-        return done
-      } finally {
-        connection.close()
-      }
-    })
-    if (copied.length > 0) {
-      renameSync(unfinished, databaseOf(path))
-      await syncFolder(dirname(path))
-    }
-    // Begins the journal.
-    openBeside(path, deps.settings, deps.limits, true).close()
-    await inTransaction(client, [sql`UPDATE ledger SET state = ${movedTo(path)}`], (send) => send(commit))
-    return copied
   } finally {
     await client.close()
     await lock.release()
@@ -163,18 +109,6 @@ function write(path: string, state: string): void {
   } finally {
     connection.close()
   }
-}
-
-async function assertUnused(send: Send): Promise<void> {
-  const daemons = await daemonsIn(send)
-  if (daemons.length === 0) return
-  throw new SvcError('ledger_locked', `storage.url: ${daemons.join(', ')} uses this ledger; stop it first`)
-}
-
-function assertNoFiles(path: string): void {
-  const there = [path, databaseOf(path), markFileOf(path)].find((file) => existsSync(file))
-  if (there === undefined) return
-  throw new SvcError('ledger_unusable', `--to: ${there} is there; give a place without a ledger`)
 }
 
 /** Numbers that the server gives by itself go on behind the largest one. */

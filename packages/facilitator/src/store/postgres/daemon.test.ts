@@ -1,5 +1,4 @@
 /** A daemon whose ledger is on PostgreSQL sells, stops and goes on, as one with a journal does. */
-import { spareAccounts } from '@svc-zerc20/devnet'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
@@ -8,7 +7,6 @@ import { until } from '../../../../../test/support/until.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
 import { bodyOf } from '../../../test/payment.js'
-import type { Fleet } from '../adapters/fleet.js'
 
 describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
   let server: PostgresServer
@@ -78,47 +76,64 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     }
   })
 
-  it('a payment goes from daemon to daemon: challenged at one, verified at another, settled at a third', async () => {
+  it('one of three is active: the others say so, with 503, answer what needs no ledger, and take over in turn', async () => {
     const daemons = await Promise.all([start(), start(), start()])
+    const left = new Set(daemons)
     try {
-      const sending = daemons.filter(({ reported }) => reported('work.taken').length > 0)
-      expect(sending).toHaveLength(1)
-      const [idle, other] = daemons.filter((daemon) => !sending.includes(daemon))
-      if (!idle || !other) throw new Error('three daemons')
-      const status = await until(async () => {
-        const told = (await idle.admin('/status')) as Pick<Fleet, 'daemons' | 'leases'>
-        return told.daemons.filter(({ alive }) => alive).length === 3 && told
-      })
-      expect(status.daemons.filter(({ here }) => here)).toHaveLength(1)
-      const worker = status.leases.find(({ name }) => name === 'work')?.holder
-      // One of the others.
-      expect(status.daemons.find(({ name }) => name === worker)).toMatchObject({ alive: true, here: false })
-      const metrics = await fetch(`${idle.url}/admin/metrics`, {
-        headers: { authorization: `Bearer ${net.adminToken}` },
-      })
-      expect((await metrics.text()).split('\n')).toEqual(
-        expect.arrayContaining(['svc_daemons 3', 'svc_lease_held{lease="work"} 0']),
-      )
-      const offer = await idle.challenge()
+      const active = daemons.find(({ reported }) => reported('active.taken').length > 0)
+      if (!active) throw new Error('nobody is active')
+      const others = daemons.filter((daemon) => daemon !== active)
+      for (const { reported } of others) expect(reported('facilitator.standby')).toHaveLength(1)
+      const offer = await active.challenge()
       const permit = bodyOf(offer, await net.permitFor(offer, payer))
-      expect(await other.post('/verify', permit)).toMatchObject({ isValid: true })
-      // Both wait for the burn of the third, and one of them is served.
-      const answers = await Promise.all([idle.post('/settle', permit), other.post('/settle', permit)])
-      expect(answers.filter(({ success }) => success === true)).toHaveLength(1)
-      for (const daemon of daemons) {
-        expect(await daemon.post('/settle', permit)).toMatchObject({ errorReason: 'already_accepted' })
+      const authorization = `Bearer ${net.adminToken}`
+      for (const { url } of others) {
+        const ask = async (path: string, body?: unknown, headers = {}) => {
+          const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+          const answer = await fetch(`${url}${path}`, {
+            ...init,
+            headers: { 'content-type': 'application/json', ...headers },
+          })
+          const text = await answer.text()
+          return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text }
+        }
+        for (const [path, body] of [
+          ['/challenge', { amount: '1000' }],
+          ['/verify', permit],
+          ['/settle', permit],
+          [`/payments/${offer.challengeNonce}`],
+        ] as const) {
+          const text = expect.stringMatching(/"(?:reason|invalidReason|errorReason)":"standby"/)
+          expect(await ask(path, body), path).toEqual({ status: 503, retryAfter: '1', text })
+        }
+        expect(await ask('/admin/status', undefined, { authorization })).toMatchObject({ status: 503 })
+        expect(await ask('/admin/status')).toMatchObject({ status: 401 })
+        const problems = [{ part: 'standby', problem: 'another daemon is active for the ledger' }]
+        const ready = await ask('/ready')
+        expect([ready.status, JSON.parse(ready.text)]).toEqual([503, { ready: false, problems }])
+        for (const path of ['/health', '/supported', '/openapi.json', '/dashboard']) {
+          expect((await ask(path)).status, path).toBe(200)
+        }
+        expect((await ask('/nothing')).status).toBe(404)
+        const { text } = await ask('/admin/metrics', undefined, { authorization })
+        const lines = ['svc_daemons 3', 'svc_lease_held{lease="active"} 0', 'svc_ready 1']
+        await until(async () =>
+          (await ask('/admin/metrics', undefined, { authorization })).text.includes(lines[0] ?? ''),
+        )
+        expect(text).toContain(lines[1])
+        expect(text).toContain(lines[2])
+      }
+      expect(await active.post('/settle', permit)).toMatchObject({ success: true })
+      for (let first = active; ; ) {
+        left.delete(first)
+        await first.close()
+        if (left.size === 0) break
+        first = await until(async () => [...left].find(({ reported }) => reported('active.taken').length > 0))
+        expect(await first.post('/settle', permit)).toMatchObject({ errorReason: 'already_accepted' })
       }
       expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(1)
-      // Any of them tells what all of them did.
-      await until(async () => {
-        const told = (await idle.admin('/status')) as {
-          daemons: { name: string; figures: { dayWei: string; refusals: number } }[]
-        }
-        const gas = told.daemons.find(({ name }) => name === worker)?.figures.dayWei
-        return told.daemons.every(({ figures }) => figures.refusals > 0) && BigInt(gas ?? 0) > 0n
-      })
     } finally {
-      await Promise.all(daemons.map(({ close }) => close()))
+      await Promise.all([...left].map(({ close }) => close()))
     }
   })
 
@@ -142,16 +157,6 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     await again.close()
   })
 
-  it('when the sender ends, another one takes its work up, with what was claimed and not signed', async () => {
-    const [first, second] = [await start(), await start()]
-    const offer = await second.challenge()
-    const permit = bodyOf(offer, await net.permitFor(offer, payer))
-    await first.close()
-    expect(await second.post('/settle', permit)).toMatchObject({ success: true })
-    expect(second.reported('work.taken')).toHaveLength(1)
-    await second.close()
-  })
-
   it('while the database is away payers are told to come back, and nothing is burned; it goes on without a restart', async () => {
     const wire = await startTcpSwitch(server.port)
     const daemon = await start('daemon', { port: wire.port })
@@ -168,6 +173,15 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       await until(async () => (await ask('/ready')).status === 200)
 
       wire.turn('refused')
+      // Also a daemon that nobody asks for anything knows at once, and what belongs to the process is told.
+      const scraped = await fetch(`${daemon.url}/admin/metrics`, {
+        headers: { authorization: `Bearer ${net.adminToken}` },
+      })
+      const lines = (await scraped.text()).split('\n')
+      expect(scraped.status).toBe(200)
+      expect(lines).toContain('svc_ready 0')
+      expect(lines.some((line) => /^svc_addresses_ready \d+$/.test(line))).toBe(true)
+      expect(lines.some((line) => line.startsWith('svc_mints_owed_base_units '))).toBe(false)
       const away = { status: 503, retryAfter: expect.toSatisfy((seconds: number) => seconds > 0) }
       const reason = 'storage_unavailable'
       expect(await ask('/challenge', { amount: '1000' })).toMatchObject({ ...away, answer: { reason } })
@@ -196,33 +210,5 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       await daemon.close()
       await wire.close()
     }
-  })
-
-  it('with a key of its own in each daemon all send, and a burn that is presented at two is sent by one', async () => {
-    await server.run('CREATE DATABASE own_keys')
-    const keys = spareAccounts.slice(0, 2)
-    const [first, second] = await Promise.all(
-      keys.map((key) => start('own_keys', { env: { SVC_RELAYER_PK: key.privateKey } })),
-    )
-    if (!first || !second) throw new Error('two daemons')
-    for (const { reported } of [first, second]) expect(reported('sending.taken')).toHaveLength(1)
-    const offers = await Promise.all([first.challenge(), second.challenge()])
-    const payers = await Promise.all(offers.map(() => net.account({ gas: true })))
-    const permits = await Promise.all(
-      offers.map(async (offer, i) => bodyOf(offer, await net.permitFor(offer, payers[i] ?? payer))),
-    )
-    expect(await first.post('/settle', permits[0])).toMatchObject({ success: true })
-    expect(await second.post('/settle', permits[1])).toMatchObject({ success: true })
-    const sent = "SELECT count(*) FROM account WHERE tx_nonce >= 0 AND name LIKE 'relayer 0x%'"
-    expect(await server.run(sent, 'own_keys')).toBe('2')
-
-    // The burn of one, presented at both: the other waits for its end, and signs nothing itself.
-    const both = await first.challenge()
-    const once = bodyOf(both, await net.permitFor(both, await net.account({ gas: true })))
-    const answers = await Promise.all([first.post('/settle', once), second.post('/settle', once)])
-    expect(answers.filter(({ success }) => success === true)).toHaveLength(1)
-    expect(answers.filter(({ errorReason }) => errorReason === 'already_accepted')).toHaveLength(1)
-    for (const { reported } of [first, second]) expect(reported('burn.interrupted')).toEqual([])
-    for (const { close } of [first, second]) await close()
   })
 })

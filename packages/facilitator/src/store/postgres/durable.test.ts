@@ -3,10 +3,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { movableClock } from '../../../../../test/support/clocks.js'
 import { minimalConfig } from '../../../test/config.js'
 import { openDatabase, serverUrl } from '../../../test/database.js'
-import { probeStorage } from '../../commands/check/surroundings.js'
+import { probeLedger } from '../../commands/check/ledger.js'
 import { parseConfig } from '../../config/config.js'
 import { openStorage } from '../../start/storage.js'
 import type { LogEvent } from '../../telemetry/events.js'
+import { oursOf } from '../assert-ours.js'
 import { sql } from '../sql.js'
 import { connect } from './client.js'
 
@@ -39,7 +40,7 @@ describe.skipIf(serverUrl === undefined)('a server that does not sync', () => {
     // The server of these tests has `fsync = off`: nothing in it has to outlive the machine.
     const expected = ['fsync', 'full_page_writes'].map((name) => expect.stringContaining(`${name} = off`))
     const config = parseConfig(`${minimalConfig()}[storage]\nurl = '${url}'\n`)
-    const found = await probeStorage(config, undefined, true)
+    const found = await probeLedger(config, undefined, {})
     expect(found).toMatchObject([
       { level: 'ok', key: 'storage.url' },
       ...expected.map((message) => ({ level: 'warn', key: 'storage.url', message })),
@@ -52,6 +53,8 @@ describe.skipIf(serverUrl === undefined)('a server that does not sync', () => {
       seed: new Uint8Array(32),
     })
     await storage.close()
+    const ours = oursOf(config, new Uint8Array(32).fill(1))
+    expect(await probeLedger(config, undefined, { ours })).toMatchObject([{ key: 'SVC_TREASURY_PK' }])
     expect(events.flatMap((event) => (event.event === 'facilitator.warning' ? event.message : []))).toEqual(
       expected,
     )

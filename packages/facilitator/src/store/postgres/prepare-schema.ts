@@ -67,33 +67,31 @@ export const lacked = (client: Client): Promise<readonly Migration[] | undefined
     return version === undefined ? undefined : lackedBy(version, client.migrations)
   })
 
-export type Peek = {
-  /** Events of the ledger; absent when there is none. */
-  readonly events?: number
+export type Peek<T> = {
+  /** The answer of the ledger; absent while its tables are to be made or changed. */
+  readonly value?: T
   /** The daemons that use it. */
   readonly daemons: readonly string[]
   /** The migrations that a start would make. */
-  readonly migrations?: readonly Migration[]
+  readonly migrations: readonly Migration[]
   /** Why a crash of the server could lose what a daemon was told is durable. */
   readonly unsafe: readonly string[]
 }
 
-/** Throws `SvcError('ledger_newer')` for a schema that is newer than ours, and what the server says when it refuses. */
-export async function peekPostgres(database: Database): Promise<Peek> {
+/** Asks what a start would find, and changes nothing. Throws as a start does, and what the server says when it refuses. */
+export async function peekPostgres<T>(database: Database, question: Step<T>): Promise<Peek<T>> {
   const client = connect(database)
   try {
     return await client.read(async (send) => {
       const version = await versionIn(send)
       const unsafe = await runStep(unsafeSettings(), send)
-      if (version === undefined) return { daemons: [], unsafe }
-      const lacked = lackedBy(version, client.migrations)
-      const [ledger] = await send(sql`SELECT applied FROM ledger`)
-      return {
-        events: ledger?.applied,
-        daemons: await daemonsIn(send),
-        unsafe,
-        ...(lacked.length > 0 && { migrations: lacked }),
-      }
+      if (version === undefined) return { daemons: [], migrations: [], unsafe }
+      const migrations = lackedBy(version, client.migrations)
+      const [ledger] = await send(sql`SELECT state FROM ledger`)
+      assertHere(ledger?.state, 'storage.url')
+      const daemons = await daemonsIn(send)
+      if (migrations.length > 0) return { daemons, migrations, unsafe }
+      return { value: await runStep(question, send), daemons, migrations, unsafe }
     })
   } finally {
     await client.close()
@@ -113,7 +111,7 @@ export function* unsafeSettings(): Step<readonly string[]> {
 }
 
 /** The daemons that use the ledger. */
-export const daemonsIn = async (send: Send): Promise<readonly string[]> => {
+const daemonsIn = async (send: Send): Promise<readonly string[]> => {
   const daemons = await send(sql`
     SELECT holder FROM daemon WHERE alive_ms > ${serverNow} - ${limits.leaseMs}
     ORDER BY holder`)

@@ -208,7 +208,7 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
 
     it('one that sends nothing proves while the other is busy; killed while it proves, the other finishes', async () => {
       const working = await start()
-      await until(() => told(working, 'work.taken'))
+      await until(() => told(working, 'active.taken'))
       const helping = await start()
       // A daemon is known to live soon after it started.
       await until(async () => (await server.run('SELECT count(*) FROM daemon', 'provers')) === '2')
@@ -224,7 +224,7 @@ describe.skipIf(notRun() !== '')(`proofs for another daemon${notRun()}`, () => {
       await until(() => told(working, 'proof.borrowed') > 0)
       await until(() => told(helping, 'proof.lent'))
       process.kill(await prover(working), 'SIGCONT')
-      await finalized(helping, shared)
+      await finalized(working, shared)
 
       process.kill(await prover(working), 'SIGSTOP')
       const dying = await prover(helping)

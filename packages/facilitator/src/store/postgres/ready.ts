@@ -6,15 +6,14 @@ import type { SharedAddresses } from '../../addresses/shared-stock.js'
 import type { ReadyAddress } from '../../payment/ports.js'
 import { hexOf, key, list, type Row, serverNow, sql } from '../sql.js'
 import { decode, encode } from '../stored.js'
-import { connect, type Database, type Send } from './client.js'
-import { commit, inTransaction } from './transaction.js'
+import type { Send } from './client.js'
 
 /** How long a daemon holds addresses that it does not ask for again. */
 const heldMs = 60_000
 
 const countingFree = sql`SELECT count(*) AS free FROM ready WHERE held_until_ms < ${serverNow}`
 
-/** Undefined when a miner elsewhere wrote no address, or that of another nonce. Its terms are looked at later. */
+/** Undefined when somebody else wrote no address, or that of another nonce. Its terms are looked at later. */
 function addressIn({ nonce, record }: Row): ReadyAddress | undefined {
   try {
     const address = decode<ReadyAddress>(record)
@@ -69,32 +68,5 @@ export function createSharedReady({
     async release() {
       await send(sql`UPDATE ready SET held_until_ms = 0 WHERE holder = ${holder} AND held_until_ms > 0`)
     },
-  }
-}
-
-/** The table as a miner uses it, whose role may do nothing else: it inserts, and counts. */
-export type ReadyTable = {
-  add(addresses: readonly ReadyAddress[]): Promise<void>
-  count(): Promise<number>
-  close(): Promise<void>
-}
-
-export function openReadyTable(database: Database): ReadyTable {
-  const client = connect(database)
-  return {
-    add: (addresses) =>
-      inTransaction(client, [], async (send) => {
-        const inserted = addresses.map((address) =>
-          send(sql`
-            INSERT INTO ready (nonce, record) VALUES (${key(address.challengeNonce)}, ${encode(address)})
-            ON CONFLICT DO NOTHING`),
-        )
-        await Promise.all([...inserted, send(commit)])
-      }),
-    async count() {
-      const [row] = await client.read((send) => send(sql`SELECT count(id) AS count FROM ready`))
-      return row?.count
-    },
-    close: client.close,
   }
 }

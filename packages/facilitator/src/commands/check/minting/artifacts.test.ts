@@ -10,10 +10,17 @@ import { probeArtifacts } from './artifacts.js'
 
 function configOf(
   folder: string | undefined,
-  changes: { zerc20?: string; listen?: string; profile?: string; finalize?: string } = {},
+  changes: {
+    zerc20?: string
+    listen?: string
+    profile?: string
+    settlement?: string
+    finalize?: string
+  } = {},
 ) {
   const artifacts = folder === undefined ? '' : `artifacts = '${folder}'\n`
-  const text = minimalConfig({ ...(changes.listen && { listen: changes.listen }) }, changes.profile)
+  const { listen = '', settlement = '' } = changes
+  const text = minimalConfig({ listen, settlement }, changes.profile)
   const finalize = changes.finalize === undefined ? '' : `[finalize]\n${changes.finalize}\n`
   return parseConfig(`${text}\n${finalize}[zerc20]\n${artifacts}${changes.zerc20 ?? 'pow_bits = 8'}\n`)
 }
@@ -22,6 +29,9 @@ const probe = (config: ReturnType<typeof configOf>) => probeArtifacts(config, co
 
 const failuresOf = async (...args: Parameters<typeof configOf>) =>
   (await probe(configOf(...args))).filter(isFailure).map(({ key, message }) => `${key}: ${message}`)
+
+/** Batch mode, with the least amount that it demands. */
+const batches = { settlement: "min_amount = '1'", finalize: "mode = 'batch'" }
 
 describe('proving keys', () => {
   it('of a development setup are accepted, with a warning, when all four conditions hold', async () => {
@@ -99,11 +109,11 @@ describe('proving keys', () => {
     for (const file of ['batch-withdraw.zkey', 'batch-withdraw.wasm']) {
       const folder = folderOf({}, file)
       expect(await failuresOf(folder)).toEqual([])
-      expect(await failuresOf(folder, { finalize: "mode = 'batch'" })).toEqual([
+      expect(await failuresOf(folder, batches)).toEqual([
         `zerc20.artifacts: ${file} is not the file of the manifest`,
       ])
     }
-    expect(await failuresOf(folderOf(), { finalize: "mode = 'batch'" })).toEqual([])
+    expect(await failuresOf(folderOf(), batches)).toEqual([])
   })
 
   it('that are not set are worth a warning only where payments are accepted', async () => {

@@ -5,6 +5,7 @@ import {
   batchCircuit,
   type CircuitName,
   circuitsIn,
+  keysRefused,
   type Manifest,
   readArtifacts,
   upstreamPowBits,
@@ -31,7 +32,7 @@ export async function probeArtifacts(
   const manifest = await readManifest(artifacts, (found) => readFiles(found, minting))
   if (typeof manifest === 'string') return [fail(key, manifest)]
   const findings: Finding[] = []
-  if (manifest.setup === 'development') findings.push(judgeDevelopmentSetup(config))
+  if (manifest.setup === 'development') findings.push(judgeDevelopmentSetup(config, manifest))
   else findings.push(...judgeProofOfWork(config, manifest))
   if (powBits !== undefined && powBits < manifest.powBits) {
     const message = `is ${powBits}, but the circuits demand ${manifest.powBits}: burns could never be minted`
@@ -48,11 +49,11 @@ export async function probeArtifacts(
 }
 
 /** The maker of development keys can mint without burning, so they are allowed on a local chain only. */
-function judgeDevelopmentSetup(config: PartialConfig): Finding {
-  const missing = conditionsMissing(config)
-  return missing.length === 0
+function judgeDevelopmentSetup(config: PartialConfig, manifest: Manifest): Finding {
+  const refused = keysRefused(manifest, conditionsMissing(config))
+  return refused === undefined
     ? warn(key, 'keys of a development setup; whoever made them can forge mints')
-    : fail(key, `keys of a development setup, which need ${missing.join(' and ')}`)
+    : fail(key, refused)
 }
 
 /** An address has only 160 bits of its hash. On a public chain, proof of work must make up for the missing strength. */

@@ -9,7 +9,13 @@ import {
   verifierRuntime,
 } from '@svc-zerc20/contracts'
 import { type Address, parseAddress, zeroAddress } from '@svc-zerc20/protocol'
-import { batchCircuit, type CircuitArtifacts, type Manifest, neededCircuits } from '@svc-zerc20/zk'
+import {
+  batchCircuit,
+  type CircuitArtifacts,
+  keysRefused,
+  type Manifest,
+  neededCircuits,
+} from '@svc-zerc20/zk'
 import type { PartialConfig } from '../../../config/config.js'
 import { type Finding, fail, warn } from '../../../config/finding.js'
 import { limits } from '../../../config/limits.js'
@@ -41,7 +47,7 @@ export async function probeMinting(
     judgeCodes(view, config),
     judgePredecessors(view, verifier),
   ])
-  const mayUse = ({ setup }: Manifest) => setup === 'ceremony' || conditionsMissing(config).length === 0
+  const mayUse = (manifest: Manifest) => keysRefused(manifest, conditionsMissing(config)) === undefined
   const artifacts = configured ?? (await findArtifacts(keyFolders, hashesOf(proofVerifiers), mayUse))
   const manifest = artifacts === undefined ? undefined : await readManifest(artifacts)
   // `probeArtifacts` reports a folder that cannot be read.
