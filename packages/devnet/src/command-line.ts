@@ -59,7 +59,7 @@ export function createProgram(run: (options: Options, program: Command) => Promi
     .option('--history', 'keep a payment history of the development payer and provider', false)
     .option(
       '--postgres',
-      'two facilitators on one PostgreSQL database, behind one address; one is killed in the tour of npm start',
+      'two facilitators on one PostgreSQL database; the active one is killed in the tour of npm start',
       false,
     )
     .option('--no-finalization', 'no indexer and no proofs: payments are accepted and wait')

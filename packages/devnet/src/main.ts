@@ -57,7 +57,7 @@ async function run(options: Options, program: Command): Promise<void> {
     process.exit(1)
   }
   const storefront = await openStorefront(network, options.storefrontPort)
-  const facts = factsOf(network, storefront)
+  const facts = { ...factsOf(network, storefront), isBatch: options.batch }
   const file = writeNetworkFile(network, facts)
   for (const line of [...howToAsk(network), ...howToUse(network.directory, facts)]) say(line)
   if (storefront) say(`in a browser: ${storefront.url}/`)
@@ -75,7 +75,7 @@ async function run(options: Options, program: Command): Promise<void> {
 function factsOf(
   { deployment, ...network }: LocalNetwork,
   storefront: Storefront | undefined,
-): Parameters<typeof writeNetworkFile>[1] {
+): Omit<Parameters<typeof writeNetworkFile>[1], 'isBatch'> {
   return {
     rpcUrl: network.rpcUrl,
     chainId: deployment.chainId,

@@ -54,7 +54,7 @@ test('a second deployment finds the first and sends nothing', async () => {
   const height = await chain.request('eth_blockNumber')
   const log: string[] = []
   const second = await deploy({ log: (line) => log.push(line) })
-  expect(second).toEqual({ ...first, fromBlock: 0n })
+  expect(second).toEqual({ ...first, isNew: false, fromBlock: 0n })
   expect(await chain.request('eth_blockNumber')).toBe(height)
   expect(log).toEqual([`contracts found: token ${first.token}`])
 })
@@ -94,7 +94,7 @@ test('proofs are checked by verifiers of the given keys, which stay while the ke
 
   const height = await chain.request('eth_blockNumber')
   const second = await deploy({ proofs: { manifest, rootProvers: [relayer.address] } })
-  expect(second).toEqual({ ...first, fromBlock: 0n })
+  expect(second).toEqual({ ...first, isNew: false, fromBlock: 0n })
   expect(await chain.request('eth_blockNumber')).toBe(height)
 
   const other = withOtherKey(manifest)

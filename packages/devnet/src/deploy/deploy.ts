@@ -50,7 +50,7 @@ export async function deployContracts(options: {
   const { token, verifier } = deployment
   const proofVerifiers = proofs && (await ensureProofVerifiers({ ...proofs, client, verifier, log }))
   await fundAccounts({ client, token, payer: options.payer, native: options.fund ?? [], log })
-  return { ...deployment, ...(proofVerifiers && { proofVerifiers }) }
+  return { ...deployment, isNew: found === undefined, ...(proofVerifiers && { proofVerifiers }) }
 }
 
 async function deployAll(
@@ -58,7 +58,7 @@ async function deployAll(
   chainId: number,
   powBits: number,
   log: (line: string) => void,
-): Promise<Deployment> {
+): Promise<Omit<Deployment, 'isNew'>> {
   const owner = client.wallet.account.address
   const firstNonce = await nextNonce(client)
   const contracts = plannedAddresses(owner, firstNonce)

@@ -25,6 +25,8 @@ export type Deployment = {
   permitBurner: Address
   /** Absent when no verifiers were deployed. Then there are no roots and no mints. */
   proofVerifiers?: ProofVerifiers
+  /** They were not there before: no file knows anything of them yet. */
+  isNew: boolean
   /** No event of these contracts is older than this block. */
   fromBlock: bigint
 }

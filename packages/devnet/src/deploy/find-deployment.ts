@@ -16,7 +16,7 @@ export async function findDeployment(
   client: ChainClient,
   chainId: number,
   powBits: number,
-): Promise<Deployment | undefined> {
+): Promise<Omit<Deployment, 'isNew'> | undefined> {
   const owner = client.wallet.account.address
   const contracts = plannedAddresses(owner, 0)
   const same = await Promise.all([

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../node/rpc/loopback.js'
@@ -6,11 +6,24 @@ import { openFrontDoor } from './front-door.js'
 
 /** A daemon that answers with its name, or holds its answers back. */
 async function startDaemon(name: string, holds = false) {
-  const server = createServer((_request, response) => void (holds || response.end(name)))
-  const asked = once(server, 'request')
+  let isStandby = false
+  const asked = new EventEmitter()
+  const server = createServer(({ url }, response) => {
+    if (url === '/ready')
+      return response.end(JSON.stringify({ problems: isStandby ? [{ part: 'standby' }] : [] }))
+    asked.emit('asked')
+    return holds || response.end(name)
+  })
   const { port, close } = await listenOnLoopback(server, 0)
   onTestFinished(close)
-  return { url: `http://127.0.0.1:${port}`, close, asked }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close,
+    asked: once(asked, 'asked'),
+    standBy(is: boolean) {
+      isStandby = is
+    },
+  }
 }
 
 async function openDoor(...daemons: { url: string }[]) {
@@ -22,9 +35,14 @@ async function openDoor(...daemons: { url: string }[]) {
   return { door, ask }
 }
 
-it('leads connections to all daemons, one after the other', async () => {
-  const { ask } = await openDoor(await startDaemon('one'), await startDaemon('two'))
-  expect([await ask(), await ask(), await ask()]).toEqual(['one', 'two', 'one'])
+it('leads connections to the daemon that is active', async () => {
+  const [one, two] = [await startDaemon('one'), await startDaemon('two')]
+  const { ask } = await openDoor(one, two)
+  one.standBy(true)
+  expect([await ask(), await ask()]).toEqual(['two', 'two'])
+  one.standBy(false)
+  two.standBy(true)
+  expect(await ask()).toBe('one')
 })
 
 it('passes a daemon over that is gone', async () => {

@@ -1,4 +1,4 @@
-/** One address for several daemons of this machine. Each new connection goes to the next of them that takes it. */
+/** One address for several daemons of this machine. Each new connection goes to the one that is active, by its `/ready`. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { loopbackHost } from '../node/rpc/loopback.js'
@@ -11,29 +11,23 @@ export type FrontDoor = {
 }
 
 export async function openFrontDoor(wantedPort: number): Promise<FrontDoor> {
-  const ports: number[] = []
+  const urls: string[] = []
   const visitors = new Set<Socket>()
-  let turn = 0
 
-  /** Tries each daemon once. One that is gone costs a refused connection. */
-  function lead(visitor: Socket, [port, ...others]: readonly number[]): void {
-    if (port === undefined) return void visitor.destroy()
-    const daemon = connect({ port, host: loopbackHost, noDelay: true })
-    const next = () => lead(visitor, others)
-    daemon.once('error', next)
-    daemon.once('connect', () => {
-      daemon.off('error', next)
-      // Whichever side ends, the other one learns of it.
-      pipeline(visitor, daemon, visitor, () => undefined)
-    })
+  /** A visitor without a daemon is told at once, and may come again. */
+  async function lead(visitor: Socket): Promise<void> {
+    const active = (await Promise.all(urls.map(async (url) => (await isActive(url)) && url))).find(Boolean)
+    if (!active || visitor.destroyed) return void visitor.destroy()
+    const daemon = connect({ port: Number(new URL(active).port), host: loopbackHost, noDelay: true })
+    // Whichever side ends, the other one learns of it.
+    pipeline(visitor, daemon, visitor, () => undefined)
   }
 
   const server = createServer({ noDelay: true }, (visitor) => {
     visitors.add(visitor)
     visitor.on('error', () => undefined)
     visitor.once('close', () => visitors.delete(visitor))
-    const first = turn++ % ports.length
-    lead(visitor, [...ports.slice(first), ...ports.slice(0, first)])
+    void lead(visitor)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -41,7 +35,7 @@ export async function openFrontDoor(wantedPort: number): Promise<FrontDoor> {
   })
   return {
     url: `http://${loopbackHost}:${(server.address() as AddressInfo).port}`,
-    add: (url) => void ports.push(Number(new URL(url).port)),
+    add: (url) => void urls.push(url),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
       for (const visitor of visitors) visitor.destroy()
@@ -49,3 +43,12 @@ export async function openFrontDoor(wantedPort: number): Promise<FrontDoor> {
     },
   }
 }
+
+const answerMsMax = 2_000
+
+/** It answers, and no other daemon is active in its place; what else keeps it from being ready is for the visitor to hear. */
+const isActive = (url: string): Promise<boolean> =>
+  fetch(`${url}/ready`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(answerMsMax) }).then(
+    async (response) => !(await response.text()).includes('"standby"'),
+    () => false,
+  )

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { developmentRoles } from '../node/accounts.js'
 
@@ -59,17 +59,15 @@ export async function openHistory({
 export function howToAsk({
   historyEnvFile,
   configFile,
-  facilitatorUrl,
 }: {
   readonly historyEnvFile: string | undefined
   readonly configFile: string
-  readonly facilitatorUrl: string
 }): string[] {
   if (historyEnvFile === undefined) return []
   return [
     'payment history of the development payer and provider; ask for it like this, or with --role payer:',
-    `  set -a; . ${historyEnvFile}; set +a`,
-    `  token=$(npm run -s facilitator -- history token --role provider --config ${configFile})`,
-    `  curl -s -H "authorization: Bearer $token" ${facilitatorUrl}/history/payments`,
+    `  set -a; . ${join(dirname(historyEnvFile), 'env')}; . ${historyEnvFile}; set +a`,
+    `  token=$(svc-facilitator history token --role provider --config ${configFile})`,
+    `  curl -s -H "authorization: Bearer $token" $FACILITATOR_URL/history/payments`,
   ]
 }

@@ -150,12 +150,11 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     ? await openIndexer(options, { rpcUrl, deployment, artifacts: artifacts.folder, directory }, daemons)
     : `${control.url}/indexer`
 
-  const history = options.history ? await openHistoryOf(directory, options) : undefined
-  const journal = openPath(directory, 'journal.jsonl', options)
+  const history = options.history ? await openHistoryOf(directory, deployment) : undefined
+  const journal = openPath(directory, 'journal.jsonl', deployment)
   // Tokens of the history name the URL, and the command that makes them reads it from the file.
   const facilitatorPort = options.facilitatorPort || (history ? await freePort() : 0)
-  const pair =
-    database === undefined ? undefined : await openPair(database, facilitatorPort, directory, options)
+  const pair = await openPair({ database, directory, deployment }, facilitatorPort, options)
   if (pair) {
     onClose(() => pair.door.close())
     say(`two facilitators behind ${pair.door.url}`)
@@ -184,7 +183,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
       ...(signal && { signal }),
     }),
   )
-  const shopUrl = await openShop(options, { facilitatorUrl, deployment, directory }, daemons)
+  const shopUrl = await openShop(options, { facilitatorUrl, ...facilitator, deployment, directory }, daemons)
 
   signal?.throwIfAborted()
   return {
@@ -203,7 +202,7 @@ async function start(options: LocalNetworkOptions, closers: Closer[]): Promise<O
     ...facilitator,
     historyEnvFile: history?.envFile,
     directory,
-    payerState: openPath(directory, 'payer', options),
+    payerState: openPath(directory, 'payer', deployment),
     pids: daemons.pids(),
     daemonEnded: daemons.firstEnded(),
   }
@@ -232,7 +231,7 @@ async function openIndexer(
   part: Pick<Parameters<typeof startIndexer>[0], 'rpcUrl' | 'deployment' | 'artifacts' | 'directory'>,
   daemons: Daemons,
 ): Promise<string> {
-  const folder = openPath(part.directory, 'indexer', options)
+  const folder = openPath(part.directory, 'indexer', part.deployment)
   const { gatherMs, signal } = options
   const child = await startIndexer({
     ...part,
@@ -243,30 +242,34 @@ async function openIndexer(
   return daemons.add('indexer', child)
 }
 
-/** A door for two daemons that share a database, and what their configuration says about it. */
+/** A door for two daemons that share a database, where there is one, and what their configuration says about it. */
 async function openPair(
-  database: string,
+  {
+    database,
+    directory,
+    deployment,
+  }: { database: string | undefined; directory: string; deployment: Deployment },
   wantedPort: WantedPort,
-  directory: string,
   options: LocalNetworkOptions,
 ) {
+  if (database === undefined) return undefined
   const door = await startOn(wantedPort, openFrontDoor)
   return {
     door,
     tables: { storage: { url: database }, settlement: { journal: 'none' }, history: { url: door.url } },
     // Each daemon writes its own file.
     secondEnv: options.history
-      ? { PAYMENT_HISTORY_PATH: openPath(directory, 'history-2.jsonl', options) }
+      ? { PAYMENT_HISTORY_PATH: openPath(directory, 'history-2.jsonl', deployment) }
       : {},
   }
 }
 
-function openHistoryOf(directory: string, options: LocalNetworkOptions) {
+function openHistoryOf(directory: string, deployment: Deployment) {
   return openHistory({
     directory,
-    path: openPath(directory, 'history.jsonl', options),
-    issuer: openPath(directory, 'issuer', options),
-    proofs: openPath(directory, 'proofs', options),
+    path: openPath(directory, 'history.jsonl', deployment),
+    issuer: openPath(directory, 'issuer', deployment),
+    proofs: openPath(directory, 'proofs', deployment),
     command: facilitatorCommand,
   })
 }
@@ -300,17 +303,17 @@ function deploy(
 /** Starts the shop when there is a script for it. */
 async function openShop(
   { shopScript, shopPort = 0, signal }: LocalNetworkOptions,
-  network: { facilitatorUrl: string; deployment: Deployment; directory: string },
+  network: Pick<LocalNetwork, 'facilitatorUrl' | 'facilitators' | 'deployment' | 'directory'>,
   daemons: Daemons,
 ): Promise<string | undefined> {
   if (shopScript === undefined) return undefined
-  const { facilitatorUrl, deployment, directory } = network
+  const { facilitatorUrl, facilitators, deployment, directory } = network
   const child = await startOn(shopPort, (port) =>
     startShop({
       script: shopScript,
       env: {
         SHOP_PORT: `${port}`,
-        FACILITATOR_URL: facilitatorUrl,
+        FACILITATOR_URL: facilitators?.map(({ url }) => url).join() ?? facilitatorUrl,
         SHOP_NETWORK: `eip155:${deployment.chainId}`,
         SHOP_TOKEN: deployment.token,
         SHOP_SECRET: randomBytes(32).toString('hex'),
@@ -340,9 +343,9 @@ async function openDirectory(wanted: string | undefined, closers: Closer[]): Pro
   return directory
 }
 
-/** Path of a file about the chain. For a new chain, the old file and its companions `name.…` are removed. */
-function openPath(directory: string, name: string, { rpcUrl }: LocalNetworkOptions): string {
-  if (rpcUrl === undefined) {
+/** Path of a file about the contracts. For new ones, the old file and its companions `name.…` are removed. */
+function openPath(directory: string, name: string, { isNew }: Pick<Deployment, 'isNew'>): string {
+  if (isNew) {
     for (const found of readdirSync(directory)) {
       if (found !== name && !found.startsWith(`${name}.`)) continue
       rmSync(join(directory, found), { recursive: true, force: true })

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { lockJournal } from '@svc-zerc20/facilitator'
 import { SvcError } from '@svc-zerc20/protocol'
 import { developmentRoles } from '../node/accounts.js'
+import { writeCommands } from './commands-folder.js'
 import type { FacilitatorProcess } from './facilitator-part.js'
 
 /** Routes of the example shop, with prices in base units. */
@@ -33,6 +34,8 @@ export type NetworkFile = {
   readonly configFile: string
   /** Folder of the proving keys; absent when nothing is finalized. */
   readonly artifacts: string | undefined
+  /** Payments are minted together. */
+  readonly isBatch: boolean
   /** The contract that divides what is minted; absent unless the fee is split. */
   readonly splitter: string | undefined
   /** Variables of the payment history, as a file; absent unless one is kept. */
@@ -61,7 +64,10 @@ export function writeNetworkFile(
   const { payer, treasury, relayer, provider, feeRecipient } = developmentRoles
   const accounts = { payer, treasury, relayer, provider, feeRecipient }
   const content: NetworkFile = { ...network, accounts, routes: shopRoutes }
-  writeWhole(join(directory, names.forShells), shellVariables(content, payerState))
+  writeWhole(
+    join(directory, names.forShells),
+    `${shellVariables(content, payerState)}# svc-pay, svc-facilitator and svc-indexer\nPATH='${writeCommands(directory)}':"$PATH"\n`,
+  )
   return writeWhole(join(directory, names.forPrograms), `${JSON.stringify(content, undefined, 2)}\n`)
 }
 
@@ -126,7 +132,7 @@ export function howToUse(
   const file = join(relative(process.cwd(), directory) || '.', names.forShells)
   return [
     `use this network from another terminal: set -a; . ${file}; set +a`,
-    `  sets keys, limits and URLs: chain ${rpcUrl}, token ${token}`,
+    `  sets keys, limits, URLs and the commands svc-pay, svc-facilitator, svc-indexer: chain ${rpcUrl}, token ${token}`,
     `  more zUSD: curl -X POST ${controlUrl}/faucet -H 'content-type: application/json' -d '{"address":"0x…"}'`,
   ]
 }

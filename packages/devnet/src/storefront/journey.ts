@@ -28,17 +28,32 @@ type Told = {
   readonly timeline: readonly { readonly at: number; readonly event: string; readonly txHash?: string }[]
 }
 
-/** The journey of a payment, or undefined when nobody knows it. */
-export async function readJourney(nonce: string, sources: JourneySources): Promise<Journey | undefined> {
-  const told = await askOperator<Told>(`/admin/payments/${nonce}`, sources)
-  return told && toJourney(told, await provedTransfers(sources))
-}
+/** Payments whose root's time is remembered. */
+const rememberedMax = 100
 
-/** The payment that was claimed last, if there is one among the newest offers. */
-export async function readNewest(sources: JourneySources): Promise<Journey | undefined> {
-  const page = await askOperator<{ payments: Told['payment'][] }>('/admin/payments?limit=20', sources)
-  const newest = page?.payments.find(({ claimed }) => claimed)
-  return newest && readJourney(newest.challengeNonce, sources)
+export function createJourneys(sources: JourneySources) {
+  /** The facilitator tells since when it proves, which is when the root was there, only while it does. */
+  const rootAt = new Map<string, number>()
+
+  /** The journey of a payment, or undefined when nobody knows it. */
+  async function of(nonce: string): Promise<Journey | undefined> {
+    const told = await askOperator<Told>(`/admin/payments/${nonce}`, sources)
+    if (!told) return undefined
+    const { reason, since } = told.payment.waiting ?? {}
+    if (reason === 'proving' && since !== undefined) rootAt.set(nonce, since)
+    for (const oldest of [...rootAt.keys()].slice(0, -rememberedMax)) rootAt.delete(oldest)
+    return toJourney(told, await provedTransfers(sources), rootAt.get(nonce))
+  }
+
+  return {
+    of,
+    /** The payment that was claimed last, if there is one among the newest offers. */
+    async newest(): Promise<Journey | undefined> {
+      const page = await askOperator<{ payments: Told['payment'][] }>('/admin/payments?limit=20', sources)
+      const newest = page?.payments.find(({ claimed }) => claimed)
+      return newest && of(newest.challengeNonce)
+    },
+  }
 }
 
 async function askOperator<T>(
@@ -57,9 +72,12 @@ async function provedTransfers({ indexerUrl }: JourneySources): Promise<number |
   return status?.onchain_proved_index ?? 0
 }
 
-function toJourney({ payment, timeline }: Told, transfers: number | undefined): Journey {
-  const { burn, mint, issuedAt, acceptedAt, finalizedAt, amount, payTo, waiting } = payment
-  const proving = waiting?.reason === 'proving' ? waiting : undefined
+function toJourney(
+  { payment, timeline }: Told,
+  transfers: number | undefined,
+  rootAt: number | undefined,
+): Journey {
+  const { burn, mint, issuedAt, acceptedAt, finalizedAt, amount, payTo } = payment
   const signed = timeline.findLast(({ event }) => event === 'mint_signed')
   const isProved = burn !== undefined && transfers !== undefined && transfers > Number(burn.leafIndex)
   const mintTransaction = mint?.transaction ?? signed?.txHash
@@ -67,7 +85,7 @@ function toJourney({ payment, timeline }: Told, transfers: number | undefined): 
     ['offer', payment.claimed, at(issuedAt)],
     ['burn', burn !== undefined, { ...at(acceptedAt), ...(burn && { transaction: burn.transaction }) }],
     // The facilitator begins a proof as soon as it knows a root.
-    ['root', isProved || proving !== undefined, at(proving?.since)],
+    ['root', isProved || rootAt !== undefined, at(rootAt)],
     // A mint is signed as soon as its proof is made.
     ['proof', signed !== undefined, at(signed?.at)],
     [

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { listenOnLoopback, loopbackHost, readBody } from '../node/rpc/loopback.js'
 import { createDevWallet } from './dev-wallet.js'
-import { type JourneySources, readJourney, readNewest } from './journey.js'
+import { createJourneys, type JourneySources } from './journey.js'
 import { added, pageHeaders, storefrontPage, withWallet, withWallets } from './page.js'
 
 export type Storefront = { readonly url: string; close(): Promise<void> }
@@ -29,6 +29,7 @@ export async function startStorefront(options: {
 }): Promise<Storefront> {
   const { sources } = options
   const wallet = createDevWallet(options)
+  const journeys = createJourneys(sources)
   const page = storefrontPage(options.hasHistory)
   const server = createServer((request, response) => {
     request.on('error', () => undefined)
@@ -62,7 +63,7 @@ export async function startStorefront(options: {
     }
     const [, nonce] = /^\/devnet\/payments\/(newest|0x[0-9a-f]{64})$/.exec(path) ?? []
     if (nonce === undefined) return json(404, { error: 'not found' })
-    const journey = await (nonce === 'newest' ? readNewest(sources) : readJourney(nonce, sources))
+    const journey = await (nonce === 'newest' ? journeys.newest() : journeys.of(nonce))
     // Nothing to show is no error: there was no payment yet.
     return journey ? json(200, journey) : { status: 204, headers: {}, body: '' }
   }

@@ -1,7 +1,7 @@
 /** Privacy: how many burns could explain each mint, and what an operator can do about it. */
 import { bars } from '../chart.js'
 import { el } from '../dom.js'
-import { amount, dayName, hash, hourName, inNumber, plural, span, when } from '../format.js'
+import { amount, dayName, hash, hourName, plural, span, when } from '../format.js'
 import { badge, facts, grouped, section, table, tile, tiles } from '../parts.js'
 import type { AdminAnswers, Status } from './api.js'
 import type { Screen } from './screen.js'
@@ -36,8 +36,8 @@ function summary(groups: readonly (readonly Minted[])[], gathering: readonly Nex
     ...gathering.map(({ payments, of, latestAt }) =>
       tile(
         'Next batch',
-        `${inNumber(payments)} of ${inNumber(of)}`,
-        el('span', {}, 'goes by ', when(latestAt), ', even with fewer'),
+        plural(payments, 'payment'),
+        el('span', {}, `goes with ${plural(of, 'account')}, by `, when(latestAt), ', even with fewer'),
       ),
     ),
   )
@@ -68,7 +68,10 @@ function settingsOf(settings: Settings): HTMLElement {
             ],
           ] as const)
         : ([
-            ['finalize.batch_least', `${plural(batchLeast, 'payment')} are gathered for a batch.`],
+            [
+              'finalize.batch_least',
+              `Payments of ${plural(batchLeast, 'account')} are gathered for a batch.`,
+            ],
             [
               'finalize.batch_wait_max_ms',
               `${span(batchWaitMaxSeconds)} at most until a batch goes, even with fewer.`,

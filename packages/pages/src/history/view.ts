@@ -1,8 +1,9 @@
 /** What a participant sees: totals, payments, and one payment with its turns. */
 import { el } from '../dom.js'
-import { amount, column, dayName, hash, plural, when } from '../format.js'
+import { amount, column, dayName, hash, plural, shortDay, when } from '../format.js'
 import { badge, button, choice, facts, field, type Part, section, table } from '../parts.js'
 import type { Wallet } from '../paywall/wallet.js'
+import { nowMs } from '../system-clock.js'
 import type { HistoryAnswers, HistoryPayment, Whoami } from './api.js'
 
 export type Month = {
@@ -58,6 +59,17 @@ const quiet = (text: string): HTMLElement => el('span', { class: 'quiet' }, text
 
 const isPaid = ({ accepted, late }: HistoryPayment) => accepted !== undefined || late !== undefined
 
+const daySeconds = 86_400
+
+/** Payers are told of a mint when a whole day in UTC has passed after the day of their burn, or later if it came later. */
+function notFinalized(payment: HistoryPayment, isProvider: boolean): HTMLElement | undefined {
+  const burnedAt = payment.accepted?.at ?? payment.late?.at
+  if (burnedAt === undefined) return undefined
+  if (isProvider) return quiet('not minted yet')
+  const toldAt = (Math.floor(burnedAt / daySeconds) + 2) * daySeconds
+  return quiet(toldAt * 1000 > nowMs() ? `told from ${shortDay(toldAt)} on` : 'not told yet')
+}
+
 const phaseBadge = (payment: HistoryPayment) =>
   badge(payment.phase, payment.phase === 'late' ? 'warn' : payment.phase)
 
@@ -101,7 +113,7 @@ export function paymentTable(
           column(payment.accepted?.value ?? payment.late?.value ?? payment.amount, token),
           payment.finalizedAt !== undefined
             ? when(payment.finalizedAt)
-            : (payment.finalizedOn ?? (isPaid(payment) ? quiet('not told yet') : undefined)),
+            : (payment.finalizedOn ?? notFinalized(payment, isProvider)),
           isProvider
             ? payment.payer
               ? hash(payment.payer)

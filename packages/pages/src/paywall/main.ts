@@ -31,7 +31,7 @@ function choose(): void {
     show(0, '', 'Pay with your wallet', [text, until], ...wallets.map(walletButton))
   } else {
     const text =
-      'Unlock or install a wallet extension, open this page in the browser of your wallet, or pay from a terminal.'
+      'Unlock or install one, open this page in the browser of your wallet, or pay from a terminal.'
     show(0, '', 'No wallet found in this browser', [text, until], ['Look again', () => location.reload()])
   }
 }
@@ -71,13 +71,13 @@ const stop = (title: string, text: string, button: Button) =>
 const connect = (wallet: Wallet): Promise<void> =>
   attempt(wallet, async () => {
     const go = (label: string): Button => [label, () => connect(wallet)]
-    show(0, 'busy', `Look at ${wallet.name}`, ['It asks whether this page may see your account.'])
+    show(0, 'busy', `Look at ${wallet.name}`, ['It asks to show this page your account.'])
     const accounts = (await wallet.request({ method: 'eth_requestAccounts' })) as string[]
     const account = accounts[0]
     if (!account) throw Error('It shows no account.')
     if (await hold()) letGo()
     else {
-      const text = 'Go on there. To pay here, close that tab first.'
+      const text = 'Go on there, or close that tab.'
       return show(0, 'bad', 'Another tab is paying for this', [text], go(again))
     }
     const before = current()
@@ -187,7 +187,20 @@ async function startOver(): Promise<void> {
 
 const command = document.querySelector('pre')
 // The server may stand behind a proxy and not know its own address.
-if (command) command.textContent = `svc-pay pay '${location.href.replace(/'/g, '%27')}'`
+if (command) {
+  const text = `svc-pay pay '${location.href.replace(/'/g, '%27')}'`
+  command.textContent = text
+  // Browsers have a clipboard only where nobody can read along.
+  const { clipboard } = navigator
+  if (clipboard) {
+    const button = el('button', { class: 'second', click: copy }, 'Copy')
+    const tell = () => button.replaceChildren('Copied')
+    function copy() {
+      clipboard.writeText(text).then(tell)
+    }
+    command.after(button)
+  }
+}
 findWallets((found) => {
   wallets = found
   if (isChoosing) choose()

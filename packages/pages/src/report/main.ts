@@ -11,16 +11,19 @@ addEventListener('DOMContentLoaded', () => {
   )
 })
 
+/** A chart is as wide as its page, up to what one looks over at once. 66 is what stands left and right of it on a telephone. */
+const widthHere = () => Math.max(260, Math.min(720, document.documentElement.clientWidth - 66))
+
 const sectionOf = ({ heading, text, bars, points, table }: Section) =>
   el(
     'section',
     {},
     el('h2', {}, heading),
     el('p', { class: 'quiet' }, text),
-    bars && el('figure', { tabindex: '0' }, barsChart(bars, heading)),
-    points && el('figure', { tabindex: '0' }, pointsChart(points, heading)),
-    points && tableOf({ head: ['', points.x, points.y, ''], rows: points.at.map(pointRow) }, heading),
-    table && tableOf(table, heading),
+    bars && el('figure', {}, barsChart(bars, heading)),
+    points && el('figure', {}, pointsChart(points, heading, widthHere())),
+    points && tableOf({ head: ['', points.x, points.y, ''], rows: points.at.map(pointRow) }, `Points: ${heading}`),
+    table && tableOf(table, `Figures: ${heading}`),
   )
 
 const pointRow = ({ label, x, y }: { label: string; x: number; y: number }, index: number) => [
@@ -30,14 +33,14 @@ const pointRow = ({ label, x, y }: { label: string; x: number; y: number }, inde
   label,
 ]
 
-const tableOf = ({ head, rows }: Table, heading: string) =>
+const tableOf = ({ head, rows }: Table, name: string) =>
   el(
     'div',
-    { class: 'wide', tabindex: '0', role: 'region', 'aria-label': `Figures: ${heading}` },
+    { class: 'wide', tabindex: '0', role: 'region', 'aria-label': name },
     el(
       'table',
       {},
-      el('thead', {}, el('tr', {}, ...head.map((name) => el(name ? 'th' : 'td', {}, name)))),
+      el('thead', {}, el('tr', {}, ...head.map((title) => el(title ? 'th' : 'td', {}, title)))),
       el('tbody', {}, ...rows.map((row) => el('tr', {}, ...row.map((cell) => el('td', {}, cell))))),
     ),
   )

@@ -16,16 +16,12 @@ export type Section = {
 /** Values side by side. */
 export type Bars = {
   readonly unit: string
-  /** A line that the values are judged by. */
-  readonly wanted?: number
   readonly rows: readonly Bar[]
 }
 
 export type Bar = {
   readonly label: string
   readonly value: number
-  /** Least and most of the run. */
-  readonly spread?: readonly [number, number]
   /** Ours stands out among others. */
   readonly isOurs?: boolean
 }

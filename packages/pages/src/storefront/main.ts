@@ -21,15 +21,17 @@ function followHere(nonce: string): void {
   isShown = true
   const heading = el('h2', { id: 'way' }, 'The way of your payment')
   const aside = el('aside', { class: 'devnet', 'aria-labelledby': 'way' }, heading)
-  // The picture may begin below the window's edge, where nobody would look for it.
-  document.body.append(
-    el(
-      'nav',
-      { class: 'devnet-hint', 'aria-label': 'Your payment' },
-      el('a', { class: 'button', href: '#way' }, 'Watch your payment on its way ↓'),
-    ),
-    aside,
-  )
+  // The picture may begin below the window's edge, where nobody would look for it. Its link covers nothing of the page.
+  document
+    .getElementById('pay')
+    ?.after(
+      el(
+        'nav',
+        { class: 'devnet-hint', 'aria-label': 'Your payment' },
+        el('a', { class: 'button', href: '#way' }, 'Watch your payment on its way ↓'),
+      ),
+    )
+  document.body.append(aside)
   openPicture(aside)(() => read(`/devnet/payments/${sessionStorage.getItem(signedHere) ?? nonce}`))
 }
 

@@ -2,6 +2,7 @@
  * The development wallet: announced like every other, with a public key that the devnet holds. It asks before it signs,
  * because that is what a wallet looks like to a person.
  */
+import { inTokens } from '@svc-zerc20/protocol'
 import { el } from '../dom.js'
 
 type Call = { readonly method: string; readonly params?: readonly unknown[] }
@@ -56,8 +57,24 @@ async function ask(call: Call & { readonly owner: Owner }): Promise<unknown> {
   return result
 }
 
+/** The page that asks has the token's symbol and decimals where it pays. */
+const tokenHere = () => {
+  const { symbol = '', decimals } = document.getElementById('pay')?.dataset ?? {}
+  return { symbol, decimals: Number(decimals || Number.NaN) }
+}
+
+/** Amounts in tokens, and times as a clock shows them, with what is signed behind. */
 const linesOf = ({ message }: TypedData) =>
-  Object.entries(message).map(([name, value]) => `${name}: ${value}`)
+  Object.entries(message).map(([name, value]) => `${name}: ${readable(name, `${value}`) ?? value}`)
+
+function readable(name: string, value: string): string | undefined {
+  if (!/^\d{1,78}$/.test(value)) return undefined
+  if (name === 'deadline' && Number(value) < 1e11)
+    return `${new Date(1000 * Number(value)).toLocaleString()} (${value})`
+  if (name !== 'value' && name !== 'amount') return undefined
+  const tokens = inTokens(BigInt(value), tokenHere())
+  return tokens && `${tokens} (${value} base units)`
+}
 
 function textIn(hex: string): string {
   const bytes = hex.slice(2).match(/../g) ?? []
