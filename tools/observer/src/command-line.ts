@@ -12,6 +12,7 @@ export type Arguments = {
   readonly delays: readonly number[]
   readonly epochSeconds: number
   readonly batchLeast: number
+  readonly minAmount: bigint
   readonly batchWaitSeconds: number
   readonly batchJitterSeconds: number
   readonly rpc?: string
@@ -46,7 +47,15 @@ export function createProgram(run: (args: Arguments) => Promise<void>): Command 
       listOption('--delays <list>', 'values of finalize.delay_max_ms, in seconds', seconds, '60,600'),
     )
     .option('--epoch-seconds <number>', 'finalize.epoch_seconds', count(1, 31_536_000), 86_400)
-    .option('--batch-least <number>', 'finalize.batch_least', count(1, 1_000), 30)
+    .option('--batch-least <number>', 'finalize.batch_least', count(1, 30), 20)
+    .addOption(
+      listOption(
+        '--min-amount <units>',
+        'settlement.min_amount, base units',
+        (text) => prices(text)[0],
+        '10000',
+      ),
+    )
     .option(
       '--batch-wait-seconds <number>',
       'finalize.batch_wait_max_ms, in seconds',

@@ -32,6 +32,7 @@ function simulated(args: Arguments): string {
     batches: {
       epochSeconds: args.epochSeconds,
       least: args.batchLeast,
+      floor: args.minAmount,
       waitMaxSeconds: args.batchWaitSeconds,
       jitterSeconds: args.batchJitterSeconds,
     },

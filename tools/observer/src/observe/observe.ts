@@ -2,6 +2,7 @@
 import type { ChainView, Transfer } from '../chain-view.js'
 import { pairEqualAmounts } from './equal-amounts.js'
 import type { Guess } from './guess.js'
+import { readReturning } from './returning.js'
 import { readSenders } from './senders.js'
 import { explainSums } from './sums.js'
 
@@ -13,7 +14,11 @@ export function observe(view: ChainView): readonly Guess[] {
   const single = view.mints.filter(({ range }) => range === undefined)
   const batch = view.mints.filter(({ range }) => range !== undefined)
   const pairs = pairEqualAmounts(single, burns, view.roots, fits)
-  const sums = explainSums(batch, burns, fits, paidBy(pairs))
+  const sums = explainSums(batch, burns, {
+    fits,
+    belongs: readReturning(batch, burns, fits),
+    paidElsewhere: paidBy(pairs),
+  })
   return [...pairs, ...sums].toSorted((one, other) => one.mint.leaf - other.mint.leaf)
 }
 

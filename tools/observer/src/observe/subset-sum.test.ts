@@ -35,6 +35,7 @@ describe('the parts of a sum', () => {
 
   it('are unknown when no subset has the sum, and when there are too many sums', () => {
     expect(explainSum([{ value: 3n, chance: 0.5 }], 4n)).toBeUndefined()
+    expect(explainSum([{ value: 1n, chance: 0.5 }], -48n)).toBeUndefined()
     expect(explainSum([{ value: 1n, chance: 0.5 }], 10n ** 18n)).toBeUndefined()
   })
 })

@@ -10,6 +10,7 @@ const cellsMax = 4_000_000
 
 /** One probability for each part, or undefined when no subset has the sum or there are too many to weigh. */
 export function explainSum(parts: readonly Part[], sum: bigint): readonly number[] | undefined {
+  if (sum < 0n) return undefined
   const step = parts.reduce((divisor, { value }) => gcd(divisor, value), sum)
   if (step === 0n || sum / step > BigInt(cellsMax)) return undefined
   const size = Number(sum / step) + 1

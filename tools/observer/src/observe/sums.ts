@@ -6,6 +6,7 @@
 import type { Mint, Transfer } from '../chain-view.js'
 import { ageClass } from './evidence.js'
 import type { Guess } from './guess.js'
+import type { Belonging } from './returning.js'
 import type { SenderRule } from './senders.js'
 import { explainSum } from './subset-sum.js'
 
@@ -16,17 +17,23 @@ const candidatesMax = 240
 type Candidate = { readonly burn: Transfer; readonly age: number; paid: number }
 type Question = { readonly mint: Mint; readonly candidates: readonly Candidate[] }
 
+type Known = {
+  readonly fits: SenderRule
+  readonly belongs: Belonging
+  /** Burn → probability that a mint of one burn pays it. */
+  readonly paidElsewhere: ReadonlyMap<Transfer, number>
+}
+
 export function explainSums(
   mints: readonly Mint[],
   burns: readonly Transfer[],
-  fits: SenderRule,
-  paidElsewhere: ReadonlyMap<Transfer, number>,
+  { fits, belongs, paidElsewhere }: Known,
 ): readonly Guess[] {
   const questions = mints.map((mint) => ({ mint, candidates: candidatesOf(mint, burns, fits) }))
   const freeOf = createFreeOf(questions, paidElsewhere)
   let ages: ReadonlyMap<number, number> = new Map()
   for (let round = 0; round < learningRounds; round++) {
-    for (const question of questions) answer(question, freeOf, ages)
+    for (const question of questions) answer(question, freeOf, ages, belongs)
     ages = learnAges(questions, freeOf)
   }
   return questions.map(({ mint, candidates }) => ({
@@ -62,9 +69,14 @@ function createFreeOf(questions: readonly Question[], paidElsewhere: ReadonlyMap
 
 const [leastChance, mostChance] = [1e-6, 1 - 1e-6]
 
-function answer({ mint, candidates }: Question, freeOf: FreeOf, ages: ReadonlyMap<number, number>): void {
+function answer(
+  { mint, candidates }: Question,
+  freeOf: FreeOf,
+  ages: ReadonlyMap<number, number>,
+  belongs: Belonging,
+): void {
   const parts = candidates.map((candidate) => {
-    const chance = (ages.get(candidate.age) ?? 0.5) * freeOf(candidate)
+    const chance = (ages.get(candidate.age) ?? 0.5) * freeOf(candidate) * belongs(mint, candidate.burn)
     return { value: candidate.burn.value, chance: Math.min(mostChance, Math.max(leastChance, chance)) }
   })
   const found = explainSum(parts, mint.value) ?? explainByRun(candidates, mint.value)

@@ -1,11 +1,14 @@
 /** The results as a page with charts. */
 import { pageOf } from '#report'
-import { factorWanted } from './print.js'
+import { factorWanted, surroundHead, surroundRow } from './print.js'
 import type { Results, Scenario, Settings } from './scenarios.js'
 
 const percent = (share: number): number => Number((share * 100).toFixed(1))
 
-export function resultsPage(settings: Settings, { alone, among, factor }: Results): string {
+export function resultsPage(
+  settings: Settings,
+  { alone, among, returning, marked, surrounded, factor }: Results,
+): string {
   const { payments, prices, perMinute } = settings.traffic
   return pageOf({
     title: 'How often the chain gives a payment away',
@@ -13,6 +16,23 @@ export function resultsPage(settings: Settings, { alone, among, factor }: Result
     sections: [
       sectionOf('One facilitator alone on the token', alone),
       sectionOf(`${settings.facilitators} facilitators on the token, which share these payments`, among),
+      sectionOf('The same, with payers who send their burns and come back', returning),
+      {
+        heading: 'Somebody who pays to find out',
+        text: `Bars: how often whoever surrounds a payment in its batch learns whom it paid, and whoever marks burn addresses with ${marked.cost} base units.`,
+        bars: {
+          unit: '%',
+          rows: [
+            ...surrounded.map((how) => ({
+              label: `surrounds from ${how.accounts} account${how.accounts === 1 ? '' : 's'}`,
+              value: percent(how.named / how.runs),
+            })),
+            { label: 'marks, as configured', value: percent(marked.namedByDefault), isOurs: true },
+            { label: 'marks, second transfers minted', value: percent(marked.namedIfCounted) },
+          ],
+        },
+        table: { head: surroundHead, rows: surrounded.map(surroundRow) },
+      },
     ],
   })
 }
@@ -21,7 +41,22 @@ const isBatch = ({ name }: Scenario) => name.startsWith('batch')
 
 const sectionOf = (heading: string, scenarios: readonly Scenario[]) => ({
   heading,
-  text: 'Linked payments in percent against company, which is the number of burns that a mint hides among (the median of all mints). Batches are filled.',
+  text: 'Bars: how often the recipient of a burn is named. Points: linked payments in percent against company, which is the number of burns that a mint hides among (the median of all mints). Batches are filled.',
+  bars: {
+    unit: '%',
+    rows: scenarios.map((scenario) => ({
+      label: scenario.name,
+      value: percent(scenario.score.recipientNamed),
+      isOurs: isBatch(scenario),
+    })),
+  },
+  table: {
+    head: ['', 'linked', 'mint named', 'recipient named'],
+    rows: scenarios.map(({ name, score }) => [
+      name,
+      ...[score.linked, score.mintNamed, score.recipientNamed].map((share) => `${percent(share)} %`),
+    ]),
+  },
   points: {
     x: 'company',
     y: '% linked',

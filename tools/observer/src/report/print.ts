@@ -1,7 +1,7 @@
 /** The tables for people. `--json` has the same figures. */
 import { textTable } from '@svc-zerc20/protocol'
 import { type Guess, namesOf } from '../observe/guess.js'
-import type { Results, Scenario, Settings } from './scenarios.js'
+import type { Results, Scenario, Settings, Surrounded } from './scenarios.js'
 import { companyIn, estimate } from './score.js'
 
 /** The least that batch mints have to reach. */
@@ -23,7 +23,20 @@ const row = ({ name, score }: Scenario): string[] => {
   ]
 }
 
-export function printResults(settings: Settings, { alone, among, marked, factor }: Results): string {
+export const surroundHead = ['', 'payments', 'base units', 'named', 'after']
+
+export const surroundRow = (how: Surrounded): string[] => [
+  `from ${how.accounts === 1 ? 'one account' : `${how.accounts} accounts`}`,
+  String(how.payments),
+  String(how.cost),
+  `${how.named} of ${how.runs}`,
+  how.afterSeconds === undefined ? 'never' : `${Math.round(how.afterSeconds / 60)} minutes`,
+]
+
+export function printResults(
+  settings: Settings,
+  { alone, among, returning, marked, surrounded, factor }: Results,
+): string {
   const { payments, prices, perMinute } = settings.traffic
   const verdict = factor >= factorWanted ? 'reached' : 'missed'
   return `${payments} payments at ${prices.length} price points (${prices.join(', ')}), ${perMinute} a minute, seed ${settings.seed}
@@ -32,6 +45,8 @@ One facilitator alone on the token
 ${textTable([head, ...alone.map(row)])}
 ${settings.facilitators} facilitators on the token, which share these payments
 ${textTable([head, ...among.map(row)])}
+The same facilitators, where ${3 * payments} payments come from ${Math.ceil(payments / 10)} accounts, each of one provider, which send their burns
+${textTable([head, ...returning.map(row)])}
 company          burns between which a mint hides: least, median, most
 linked           somebody points at a payment that a mint credited: how often the observer names its burn
 mint named       how often the observer names the mint that paid a burn out
@@ -40,6 +55,8 @@ recipient named  how often the observer names the recipient of a burn
 Somebody sends 2^i base units to the first ${marked.marks} burn addresses (${marked.cost} base units, payers send their burns): the
 sums of batches name the recipient of ${percent(marked.namedByDefault)} of them, and of ${percent(marked.namedIfCounted)} with settlement.mint_second_transfers.
 
+Somebody surrounds a payment, half before and half after it, with payments of settlement.min_amount to the same provider
+${textTable([surroundHead, ...surrounded.map(surroundRow)])}
 A batch links ${factor.toFixed(1)} times less often than single mints without delay (wanted: ${factorWanted}; ${verdict}).
 `
 }

@@ -1,11 +1,12 @@
 /** The histories that the command plays: each way of minting, alone on the token and among other facilitators. */
 import { readMarks } from '../observe/marks.js'
 import { observe } from '../observe/observe.js'
+import { nameSurrounded } from '../observe/surround.js'
 import { type Batches, createBatch } from '../simulate/batch.js'
 import type { Facilitator } from '../simulate/facilitator.js'
 import type { Random } from '../simulate/random.js'
 import { createSingle } from '../simulate/single.js'
-import { attacker, simulate, type Traffic } from '../simulate/world.js'
+import { attacker, isSurrounder, simulate, type Traffic } from '../simulate/world.js'
 import { type Score, score } from './score.js'
 
 export type Settings = {
@@ -23,7 +24,10 @@ export type Scenario = { readonly name: string; readonly score: Score }
 export type Results = {
   readonly alone: readonly Scenario[]
   readonly among: readonly Scenario[]
+  /** The same facilitators, whose payers send their burns and come back. */
+  readonly returning: readonly Scenario[]
   readonly marked: Marked
+  readonly surrounded: readonly Surrounded[]
   /** How many times less often a batch is linked than single mints without delay, alone on the token. */
   readonly factor: number
 }
@@ -38,7 +42,22 @@ export type Marked = {
   readonly namedIfCounted: number
 }
 
+/** Who surrounds a payment with its own, and how often that names whom the payment paid. */
+export type Surrounded = {
+  readonly accounts: number
+  readonly payments: number
+  /** Base units: what those payments come to. */
+  readonly cost: bigint
+  readonly runs: number
+  readonly named: number
+  /** The median time from the payment until the mint that names it. */
+  readonly afterSeconds: number | undefined
+}
+
 const few = 100
+const surroundRuns = 20
+/** As many as one proof holds, before and after. */
+const surroundEach = 30
 
 type CreateFacilitator = (random: Random) => Facilitator
 
@@ -87,6 +106,47 @@ export function playMarks(settings: Settings): Marked {
   return { marks, cost, namedByDefault: named(false), namedIfCounted: named(true) }
 }
 
+/** Accounts that come back, each to one provider. */
+export function playReturning(settings: Settings): readonly Scenario[] {
+  const { batches, facilitators } = settings
+  const { payments } = settings.traffic
+  const comeBack = {
+    facilitators,
+    selfTransfers: 1,
+    payments: 3 * payments,
+    accounts: Math.ceil(payments / 10),
+  }
+  return [
+    play(settings, 'single, no delay', createSingle(0), comeBack),
+    play(settings, 'batch', createBatch(batches), comeBack),
+  ]
+}
+
+/** Payers send their burns, so that nothing but the sums names a recipient. */
+export function playSurrounded(settings: Settings): readonly Surrounded[] {
+  const { batches, facilitators, seed } = settings
+  const value = batches.floor > 0n ? batches.floor : 1n
+  return [1, 2 * surroundEach].map((accounts) => {
+    const surround = { each: surroundEach, accounts, value }
+    const changes = { facilitators, selfTransfers: 1, ownMinterKey: false, surround }
+    const times = Array.from({ length: surroundRuns }, (_, run) => {
+      const { view } = simulate({ ...settings.traffic, ...changes }, createBatch(batches), `${seed}/${run}`)
+      const own = view.transfers.filter(({ from }) => isSurrounder(from))
+      return nameSurrounded(view, (own[surroundEach - 1]?.leaf ?? 0) + 1, isSurrounder)
+    }).filter((time) => time !== undefined)
+    const payments = 2 * surroundEach
+    const afterSeconds = times.toSorted((one, other) => one - other)[times.length >> 1]
+    return {
+      accounts,
+      payments,
+      cost: BigInt(payments) * value,
+      runs: surroundRuns,
+      named: times.length,
+      afterSeconds,
+    }
+  })
+}
+
 export function playScenarios(settings: Settings): Results {
   const { batches, traffic, delaysSeconds } = settings
   const { single, batch, factor } = compareModes(settings)
@@ -111,5 +171,12 @@ export function playScenarios(settings: Settings): Results {
     play(settings, `single, no delay; ${name}`, createSingle(0), changes),
     play(settings, `batch; ${name}`, createBatch(batches), changes),
   ])
-  return { alone, among, marked: playMarks(settings), factor }
+  return {
+    alone,
+    among,
+    returning: playReturning(settings),
+    marked: playMarks(settings),
+    surrounded: playSurrounded(settings),
+    factor,
+  }
 }

@@ -3,6 +3,7 @@ import type { Mint } from '../chain-view.js'
 
 export type AcceptedBurn = {
   readonly leaf: number
+  readonly from: string
   readonly value: bigint
   readonly offeredAt: number
   /** When it was accepted. */

@@ -18,6 +18,15 @@ export type Traffic = {
   readonly selfTransfers: number
   /** Whether mints are sent from a key of their own. */
   readonly ownMinterKey: boolean
+  /** So many accounts come back, each to its own provider. Without it every payment has an account of its own. */
+  readonly accounts?: number
+  /** Somebody surrounds one payment of the first provider with payments of its own to that provider. */
+  readonly surround?: {
+    /** Payments before the other one, and as many after it. */
+    readonly each: number
+    readonly accounts: number
+    readonly value: bigint
+  }
   /** The first burn addresses get 2^i base units from an attacker. */
   readonly marks?: {
     readonly count: number
@@ -45,23 +54,57 @@ type Payment = {
   readonly offeredAt: number
   readonly burnedAt: number
   readonly facilitator: number
+  readonly from: string
   readonly value: bigint
   readonly isSelfTransfer: boolean
 }
 
 function drawPayments(traffic: Traffic, random: Random): Payment[] {
   let now = 0
-  return Array.from({ length: traffic.payments }, () => {
+  return Array.from({ length: traffic.payments }, (_, number) => {
     now += random.wait(traffic.perMinute / 60)
+    const burnedAt = now + random.fraction() * payWithinSeconds
+    const drawn = random.fraction()
+    const payer = traffic.accounts === undefined ? number : Math.floor(drawn * traffic.accounts)
     return {
       offeredAt: now,
-      burnedAt: now + random.fraction() * payWithinSeconds,
-      facilitator: Math.floor(random.fraction() * traffic.facilitators),
+      burnedAt,
+      facilitator:
+        traffic.accounts === undefined
+          ? Math.floor(drawn * traffic.facilitators)
+          : payer % traffic.facilitators,
+      from: account('payer', payer),
       value: random.pick(traffic.prices),
       isSelfTransfer: random.fraction() < traffic.selfTransfers,
     }
   }).toSorted((one, other) => one.burnedAt - other.burnedAt)
 }
+
+/** The payments with those of somebody who surrounds one in their middle. */
+function surrounded(payments: readonly Payment[], { surround }: Traffic): readonly Payment[] {
+  const isVictim = ({ facilitator }: Payment, i: number) => facilitator === 0 && i >= payments.length / 2
+  const at = payments.findIndex(isVictim)
+  const victim = payments[at]
+  if (surround === undefined || victim === undefined) return payments
+  const { each, accounts, value } = surround
+  const own = Array.from({ length: 2 * each }, (_, i) => ({
+    ...victim,
+    from: account(surrounder, i % accounts),
+    value,
+    isSelfTransfer: true,
+  }))
+  return [
+    ...payments.slice(0, at),
+    ...own.slice(0, each),
+    victim,
+    ...own.slice(each),
+    ...payments.slice(at + 1),
+  ]
+}
+
+const surrounder = 'surrounds'
+export const isSurrounder = (from: string): boolean =>
+  from.startsWith(account(surrounder, 0).slice(0, 2 + 2 * surrounder.length))
 
 const account = (name: string, number: number): string =>
   `0x${Buffer.from(`${name}${number}`).toString('hex').padEnd(40, '0')}`
@@ -73,7 +116,7 @@ export function simulate(
   seed: string,
 ): World {
   // Payments have chance of their own, so that every mode of minting meets the same payments.
-  const payments = drawPayments(traffic, seededRandom(`${seed}/payments`))
+  const payments = surrounded(drawPayments(traffic, seededRandom(`${seed}/payments`)), traffic)
   const random = seededRandom(`${seed}/facilitators`)
   const facilitators = Array.from({ length: traffic.facilitators }, () => createFacilitator(random))
   const chain = createChain()
@@ -84,7 +127,8 @@ export function simulate(
   for (let now = 0; minted < burns; now += blockSeconds) {
     for (; (payments[burned]?.burnedAt ?? Number.POSITIVE_INFINITY) <= now; burned++) {
       const payment = payments[burned] as Payment
-      const [from, relayer] = [account('payer', burned), account('relayer', payment.facilitator)]
+      const { from } = payment
+      const relayer = account('relayer', payment.facilitator)
       const leaf = chain.transfer({
         from,
         to: account('burn', burned),
@@ -94,6 +138,7 @@ export function simulate(
       })
       facilitators[payment.facilitator]?.accept({
         leaf,
+        from,
         value: payment.value,
         offeredAt: payment.offeredAt,
         now,
@@ -103,7 +148,13 @@ export function simulate(
       const mark = { from: attacker, to: account('burn', burned), value, time: now, sender: attacker }
       const markLeaf = chain.transfer(mark)
       if (!areCounted) continue
-      facilitators[payment.facilitator]?.accept({ leaf: markLeaf, value, offeredAt: payment.offeredAt, now })
+      facilitators[payment.facilitator]?.accept({
+        leaf: markLeaf,
+        from: attacker,
+        value,
+        offeredAt: payment.offeredAt,
+        now,
+      })
     }
     chain.proveRoots(now)
     for (const [number, facilitator] of facilitators.entries()) {
