@@ -5,19 +5,19 @@ import { type Address, createPublicClient, http, type PublicClient, parseAbiItem
 
 export type ChainView = {
   readonly read: PublicClient<Transport>
-  /** Calls and round trips of the node over HTTP so far. */
-  stats(): Promise<{ calls: number; roundTrips: number }>
+  /** Calls that the node got over HTTP so far. */
+  calls(): Promise<number>
   /** Resolves when a block came, at most 10 ms ago. */
   nextBlock(): Promise<void>
   /** Waits until the account has no unmined transactions, or until a limit, because a stuck queue never empties. */
   drain(account: Address): Promise<void>
   /** Gas costs of an account's transactions in these blocks. */
   spent(account: Address, fromBlock: bigint, toBlock: bigint): Promise<Spent>
-  /** From whom tokens moved since a block, once for each time; of one payer if it is named. */
-  transfers(token: Address, fromBlock: bigint, payer?: Address): Promise<Address[]>
+  /** From whom tokens moved since a block, in lower case, once for each time. */
+  payersSince(token: Address, fromBlock: bigint): Promise<string[]>
 }
 
-export type Spent = { readonly transactions: number; readonly reverted: number; readonly gas: bigint }
+type Spent = { readonly reverted: number; readonly gas: bigint }
 
 /** `timeoutMs`: of a reference that is given too much, hundreds of requests ask the node on after the load is over. */
 const limits = {
@@ -36,9 +36,9 @@ export function createChainView(rpcUrl: string): ChainView {
     cacheTime: 0,
   })
 
-  async function stats(): Promise<{ calls: number; roundTrips: number }> {
-    const { calls, httpRequests } = (await read.transport.request({ method: 'dev_stats' })) as ChainStats
-    return { calls: Object.values(calls).reduce((sum, count) => sum + count, 0), roundTrips: httpRequests }
+  async function calls(): Promise<number> {
+    const stats = (await read.transport.request({ method: 'dev_stats' })) as ChainStats
+    return Object.values(stats.calls).reduce((sum, count) => sum + count, 0)
   }
 
   async function nextBlock(): Promise<void> {
@@ -67,23 +67,21 @@ export function createChainView(rpcUrl: string): ChainView {
     )
     const receipts = await Promise.all(sent.map(({ hash }) => read.getTransactionReceipt({ hash })))
     return {
-      transactions: receipts.length,
       reverted: receipts.filter(({ status }) => status === 'reverted').length,
       gas: receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n),
     }
   }
 
-  async function transfers(token: Address, fromBlock: bigint, payer?: Address): Promise<Address[]> {
+  async function payersSince(token: Address, fromBlock: bigint): Promise<string[]> {
     const logs = await read.getLogs({
       address: token,
       event: transferEvent,
-      ...(payer && { args: { from: payer } }),
       fromBlock,
       toBlock: 'latest',
       strict: true,
     })
-    return logs.map(({ args }) => args.from)
+    return logs.map(({ args }) => args.from.toLowerCase())
   }
 
-  return { read, stats, nextBlock, drain, spent, transfers }
+  return { read, calls, nextBlock, drain, spent, payersSince }
 }

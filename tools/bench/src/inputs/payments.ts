@@ -62,7 +62,7 @@ export function createPermitPayments(deps: {
     const owner = payer.address.toLowerCase() as ParsedAddress
     const bound = {
       value: BigInt(offer.amount) as BaseUnits,
-      deadline: BigInt(offer.expiresAt) as BaseUnits,
+      deadline: BigInt(offer.deadline ?? offer.expiresAt) as BaseUnits,
     }
     const permit = { owner, spender: helper, nonce: permitNonce as BaseUnits, ...bound }
     const authorization = {
@@ -97,7 +97,7 @@ export function createPermitPayments(deps: {
         permit: {
           value: amount,
           nonce: `${permitNonce}`,
-          deadline: `${offer.expiresAt}`,
+          deadline: `${bound.deadline}`,
           v: 27 + yParity,
           r,
           s,

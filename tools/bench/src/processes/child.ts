@@ -6,8 +6,6 @@ export type Child<Ready> = {
   readonly pid: number
   /** The child's first message. */
   readonly ready: Ready
-  /** Sends a question and resolves with the next answer; one question at a time. */
-  ask<Answer>(question: object): Promise<Answer>
   stop(): Promise<void>
 }
 
@@ -18,15 +16,10 @@ export async function startChild<Ready>(options: {
 }): Promise<Child<Ready>> {
   const script = fileURLToPath(new URL(`${options.module}.js`, import.meta.url))
   const child = fork(script, { env: { PATH: process.env.PATH ?? '', ...options.env } })
-  const ready = await nextMessage<Ready>(child, options.module)
+  const ready = await firstMessage<Ready>(child, options.module)
   return {
     pid: child.pid ?? 0,
     ready,
-    ask(question) {
-      const answer = nextMessage<never>(child, options.module)
-      child.send(question)
-      return answer
-    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = new Promise((resolve) => child.once('exit', resolve))
@@ -36,7 +29,7 @@ export async function startChild<Ready>(options: {
   }
 }
 
-function nextMessage<Message>(child: ChildProcess, name: string): Promise<Message> {
+function firstMessage<Message>(child: ChildProcess, name: string): Promise<Message> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: unknown) => {
       child.off('exit', onExit)

@@ -1,4 +1,7 @@
-/** The official facilitator: its packages behind express, wired as in its own example, or tuned. */
+/**
+ * The official facilitator: its packages behind express, tuned by the options of its manual: ordered txNonces and frequent
+ * polling of receipts.
+ */
 import { x402Facilitator } from '@x402/core/facilitator'
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import { toFacilitatorEvmSigner } from '@x402/evm'
@@ -10,34 +13,20 @@ import { announceReady } from './child.js'
 
 export type ReferenceReady = { readonly url: string }
 
-/** `tuned` uses the options of the manual: ordered txNonces and frequent polling of receipts. */
-export type Wiring = 'example' | 'tuned'
+const pollingInterval = 100
 
-const tunedPollMs = 100
-
-const {
-  RPC_URL: rpcUrl = '',
-  PRIVATE_KEY: privateKey = '',
-  CHAIN_ID: chainId,
-  BLOCK_MS: blockMs,
-} = process.env
-const wiring = process.env.WIRING as Wiring
+const { RPC_URL: rpcUrl = '', PRIVATE_KEY: privateKey = '', CHAIN_ID: chainId } = process.env
 
 const chain = defineChain({
   id: Number(chainId),
   name: 'bench',
   nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   rpcUrls: { default: { http: [rpcUrl] } },
-  // The client derives its polling interval from the block time. Without it, the example would poll every four seconds.
-  blockTime: Number(blockMs),
 })
-const account = privateKeyToAccount(privateKey as Hex, wiring === 'tuned' ? { nonceManager } : {})
-const client = createWalletClient({
-  account,
-  chain,
-  transport: http(rpcUrl),
-  ...(wiring === 'tuned' && { pollingInterval: tunedPollMs }),
-}).extend(publicActions)
+const account = privateKeyToAccount(privateKey as Hex, { nonceManager })
+const client = createWalletClient({ account, chain, transport: http(rpcUrl), pollingInterval }).extend(
+  publicActions,
+)
 
 const signer = toFacilitatorEvmSigner({
   address: account.address,

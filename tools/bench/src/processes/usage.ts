@@ -12,21 +12,10 @@ export function cpuMs(pid: number): number | undefined {
   return fields && (Number(fields[11]) + Number(fields[12])) * clockTickMs
 }
 
-/** `ownBytes` is resident memory without mapped files, which the system takes back when it needs to. */
-export function residentMemory(pid: number): { rssBytes?: number; rssPeakBytes?: number; ownBytes?: number } {
-  const status = readProc(pid, 'status')
-  const bytesOf = (field: string) => {
-    const kibibytes = status && new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
-  }
-  const rssBytes = bytesOf('VmRSS')
-  const rssPeakBytes = bytesOf('VmHWM')
-  const ownBytes = bytesOf('RssAnon')
-  return {
-    ...(rssBytes !== undefined && { rssBytes }),
-    ...(rssPeakBytes !== undefined && { rssPeakBytes }),
-    ...(ownBytes !== undefined && { ownBytes }),
-  }
+/** The most resident memory so far. */
+export function peakBytes(pid: number): number | undefined {
+  const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1]
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
 }
 
 /** Running child processes. */
