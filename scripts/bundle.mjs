@@ -111,11 +111,11 @@ const pages = [
       addedStyle: 'storefront/journey.css',
     },
   },
-  ...['bench', 'observer'].map((tool) => ({
-    module: `tools/${tool}/built/report.js`,
+  {
+    module: 'tools/observer/built/report.js',
     sources: { script: 'report/main.ts', style: 'report/report.css' },
     isFile: true,
-  })),
+  },
 ]
 
 async function bundlePages(wanted) {

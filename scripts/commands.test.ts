@@ -1,6 +1,7 @@
 /** Every npm script starts, and every command that a document names is one that there is, with the options it names. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -9,7 +10,7 @@ import { listFiles, readText, root } from './source-files.js'
 const run = promisify(execFile)
 const scripts: Readonly<Record<string, string>> = JSON.parse(readText('package.json')).scripts
 
-/** What a script says to `--help`. The others take minutes, or are what runs these tests. */
+/** What a script says to `--help`. */
 const answers: Readonly<Record<string, RegExp>> = {
   start: /^Usage: npm start/,
   devnet: /^Usage: svc-devnet/,
@@ -17,26 +18,53 @@ const answers: Readonly<Record<string, RegExp>> = {
   indexer: /^Usage: svc-indexer/,
   pay: /^Usage: svc-pay/,
   privacy: /^Usage: privacy/,
-  ceremony: /ceremony/,
-  pack: /^usage: npm run pack/,
+  bench: /^npm run bench -- \[--quick\]/,
+  circuits: /^npm run circuits --/,
+  ceremony: /^npm run ceremony --/,
+  gen: /^Usage: npm run gen/,
+  pack: /^Usage: npm run pack/,
+  build: /^Usage: npm run build/,
+  check: /^Usage: npm run check/,
+  format: /npm run format/,
+  test: /^Usage: npm test/,
+  'test:packages': /^Usage: npm run test:packages/,
 }
 
 /** As npm runs it, but without npm, whose own start takes longer than that of most commands. */
-const help = (script: string) => {
-  const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` }
-  const text = `${scripts[script]} --help`
-  return run('sh', ['-c', text], { cwd: root, env }).then(({ stdout }) => stdout)
-}
+const help = (script: string, cwd = root) =>
+  run('sh', ['-c', `${scripts[script]} --help`], { cwd }).then(({ stdout }) => stdout)
 
 const printed = new Map<string, string>()
 beforeAll(async () => {
-  for (const script of Object.keys(answers))
-    printed.set(script, await help(script).catch((error) => `${error}`))
+  const print = async (script: string) =>
+    void printed.set(script, await help(script).catch((error) => `${error}`))
+  // The first may build, and the others find what it built.
+  await print('pay')
+  await Promise.all(Object.keys(answers).map(print))
 })
 
 describe('npm scripts', () => {
   it.each(Object.entries(answers))('npm run %s -- --help answers', (script, answer) => {
     expect(printed.get(script)).toMatch(answer)
+  })
+
+  it('every npm script is among them, or runs the tests, or is one part of the bench', () => {
+    const others = Object.keys(scripts).filter((name) => !(name in answers))
+    expect(others.filter((name) => !/^(?:test|bench):/.test(name))).toEqual([])
+  })
+
+  it('every npm script answers in a clone in which nothing was installed, and installs nothing for it', async () => {
+    const clone = mkdtempSync(join(tmpdir(), 'svc-clone-'))
+    try {
+      for (const path of ['package.json', 'scripts', 'docs/reference'])
+        cpSync(join(root, path), join(clone, path), { recursive: true })
+      await Promise.all(
+        Object.keys(answers).map(async (script) => expect(await help(script, clone)).toMatch(/^Usage: /)),
+      )
+      expect(readdirSync(clone).sort()).toEqual(['docs', 'package.json', 'scripts'])
+    } finally {
+      rmSync(clone, { recursive: true })
+    }
   })
 
   it.each(Object.entries(scripts))('npm run %s names only what there is: %s', (_name, text) => {
@@ -74,7 +102,7 @@ describe('npm scripts', () => {
     const load = `for (const file of ${JSON.stringify(benches)})
       await import(\`${root}/\${file}\`).then(() => console.log('ran'), ({ message }) => console.log(message))`
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', load, '--', '--none'])
-    expect(benches.length).toBeGreaterThan(3)
+    expect(benches).toHaveLength(3)
     expect(stdout.match(/^Unknown option '--none'/gm)).toHaveLength(benches.length)
   })
 })
@@ -101,9 +129,19 @@ describe('documented commands', () => {
     expect(faults).toEqual([])
   })
 
+  it('a client of MCP shares its state folder with the shell, or approvals and totals would be in two places', () => {
+    const samples = pages.flatMap((page) =>
+      [...readText(page).matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text),
+    )
+    const clients = samples.filter((text) => text.includes('"mcpServers"'))
+    expect(clients.length).toBeGreaterThan(0)
+    for (const text of clients)
+      expect(JSON.parse(text).mcpServers['svc-pay'].env).toHaveProperty('SVC_STATE_DIR')
+  })
+
   it('a command that is not there is noticed', () => {
     const helps = helpPages()
-    expect(faultOf('npm run -s pay -- buy URL', helps)).toMatch(/no command buy/)
+    expect(faultOf('svc-pay buy URL', helps)).toMatch(/no command buy/)
     expect(faultOf('svc-facilitator check --confg FILE', helps)).toMatch(/no option --confg/)
     expect(faultOf('npm run privat', helps)).toMatch(/no script/)
     expect(faultOf('npm install @svc-zerc20/payer', helps)).toMatch(/not published/)
@@ -132,7 +170,12 @@ function commandsIn(page: string): string[] {
   const prose = page.replace(/```[\s\S]*?```/g, '')
   const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text.replaceAll('\n', ' '))
   return [...blocks, ...spans]
-    .flatMap((text) => text.replaceAll('\\\n', ' ').split(/\n|;|&&?|\||\$\(|\)/))
+    .flatMap((text) =>
+      text
+        .replaceAll('\\\n', ' ')
+        .replaceAll('../svc-zerc20/', '')
+        .split(/\n|;|&&?|\||\$\(|\)/),
+    )
     .map((line) =>
       line
         .replace(/\s#.*$/, '')

@@ -152,6 +152,11 @@ describe('deploy/compose.yaml', () => {
     const [, command] = (services.indexer?.entrypoint ?? []) as string[]
     expect(existsSync(join(root, command ?? ''))).toBe(true)
     expect(readText('deploy/Containerfile')).toContain('packages/indexer/bin packages/indexer/bin')
+    // Without a key and proving keys it proves no root, and nothing would ever be minted.
+    const { command: options, volumes: mounts } = services.indexer as { command: string[]; volumes: string[] }
+    const artifacts = options[options.indexOf('--artifacts') + 1]
+    expect(mounts).toContain(`./artifacts:${artifacts}:ro`)
+    expect(readText('docs/guides/run-several-facilitators.md')).toContain('SVC_INDEXER_PK')
   })
 
   it('lets only the proxy be reached from outside, and the database by nobody else', () => {

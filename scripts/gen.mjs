@@ -28,7 +28,13 @@ import {
   renderTrustAnchor,
 } from './gen/vectors/statements.mjs'
 import { renderTypedData } from './gen/vectors/typed-data.mjs'
+import { answerHelp } from './help.mjs'
 import { root } from './setup.mjs'
+
+answerHelp(`Usage: npm run gen -- [--check] [--into FOLDER]
+
+Writes every generated document and vector. With --check it writes nothing, and exits with 1 when one has drifted.
+`)
 
 const generated = [
   { path: 'docs/reference/admin-api.md', render: renderAdminApi },

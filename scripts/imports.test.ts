@@ -34,17 +34,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   examples: ['payer', 'resource-server'],
   'tools/observer': ['protocol', 'contracts', 'evm', 'zk'],
-  'tools/bench': [
-    'protocol',
-    'contracts',
-    'circuits',
-    'zk',
-    'prover',
-    'devnet',
-    'facilitator',
-    'payer',
-    'resource-server',
-  ],
+  'tools/bench': ['protocol', 'contracts', 'devnet', 'payer'],
 }
 
 /** A tool of this tree and no part of the package, which has no compiler. The benchmark compiles a peer's token with it. */
@@ -159,8 +149,8 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
   'tools/bench/src': {
     processes: [],
     inputs: [],
-    comparison: ['processes', 'inputs'],
-    commands: ['processes', 'inputs', 'comparison'],
+    measure: ['processes', 'inputs'],
+    commands: ['processes', 'inputs', 'measure'],
   },
 }
 

@@ -1,16 +1,16 @@
 // `npm run pack`: builds, then makes a tarball of every public package in the folder `tarballs`, and prints how to install
-// them. `npm run -s pack -- seller` prints only what a seller gives to `npm install`.
+// them. `node scripts/pack.mjs seller` prints only what a seller gives to `npm install`.
 import { join } from 'node:path'
+import { answerHelp } from './help.mjs'
 import { installWords, pack, roles } from './packages.mjs'
 import { root, setup } from './setup.mjs'
 
+const usage = `Usage: npm run pack, or npm install $(node CLONE/scripts/pack.mjs ${Object.keys(roles).join('|')})\n`
+answerHelp(usage)
 const [role] = process.argv.slice(2)
 if (role !== undefined && !(role in roles)) {
-  const names = Object.keys(roles).join('|')
-  const isHelp = role === '--help' || role === '-h'
-  const out = isHelp ? process.stdout : process.stderr
-  out.write(`usage: npm run pack, or npm install $(npm run -s pack --prefix CLONE -- ${names})\n`)
-  process.exit(isHelp ? 0 : 2)
+  process.stderr.write(usage)
+  process.exit(2)
 }
 
 await setup({ keys: false })

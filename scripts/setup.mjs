@@ -1,10 +1,11 @@
-// Makes a fresh clone runnable: installs the locked dependencies and builds changed sources.
+// Makes a fresh clone runnable: installs the locked dependencies, and builds when a source was changed.
 // Plain JavaScript with no dependency, because it runs before anything is installed.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from './children.mjs'
+import { isBuilt, noteBuild, sourcesOf } from './stamp.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -27,8 +28,8 @@ export async function run(command, args, options = {}) {
 /**
  * What tests and checks need is more than half of everything. A first run does without it; once it is there, it stays.
  */
-async function installIfNeeded(tests) {
-  const everything = tests || existsSync(join(root, 'node_modules', 'vitest'))
+async function installIfNeeded(tools) {
+  const everything = tools || existsSync(join(root, 'node_modules', 'vitest'))
   const wanted = `${lockHash()} ${everything ? 'everything' : 'without tests'}`
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
   process.stderr.write('Installing dependencies (up to a minute the first time) …\n')
@@ -56,22 +57,25 @@ export function removeLeftovers(workspace) {
 }
 
 /**
- * `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. `tests: true`
- * also installs what tests need, and checks the types of all sources: whoever only runs them waits for neither.
+ * `keys: false` leaves out the circuits and their development keys, which only a network of one's own needs. `tools: true`
+ * also installs what tests, checks and benches need. `types: true` checks the types of all sources, which whoever only
+ * runs them does not wait for.
  */
-export async function setup({ keys = true, tests = false } = {}) {
+export async function setup({ keys = true, tools = false, types = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < 20 || (major === 20 && minor < 19)) {
     process.stderr.write(`svc-zerc20 needs Node 20.19 or later; this is ${process.version}.\n`)
     process.exit(1)
   }
-  await installIfNeeded(tests)
+  await installIfNeeded(tools)
+  if (!types && isBuilt(root)) return
+  const sources = sourcesOf(root)
   const inside = (folder) => readdirSync(join(root, folder)).map((name) => join(folder, name))
   for (const workspace of ['contracts', 'circuits', 'examples', ...inside('packages'), ...inside('tools')])
     removeLeftovers(workspace)
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const compile = (...projects) =>
-    run(process.execPath, [compiler, '-b', ...projects, ...(tests ? [] : ['--noCheck'])], progress)
+    run(process.execPath, [compiler, '-b', ...projects, ...(types ? [] : ['--noCheck'])], progress)
   // Keys take a quarter of a minute of two cores the first time, and nothing when they are there. What makes them is
   // built before the rest, so that the rest is built beside them.
   if (keys) await compile('circuits')
@@ -79,4 +83,5 @@ export async function setup({ keys = true, tests = false } = {}) {
     keys && run(process.execPath, [join(root, 'circuits', 'dist', 'main.js'), '--quiet'], progress),
     compile().then(() => run(process.execPath, [join(root, 'scripts', 'bundle.mjs')], progress)),
   ])
+  noteBuild(root, sources)
 }

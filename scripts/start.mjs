@@ -43,6 +43,8 @@ const { child: devnet, ended } = start(
 const networkFile = await Promise.race([readyFile(), ended.then(() => undefined)])
 if (networkFile === undefined) process.exit(await ended)
 
+const network = JSON.parse(readFileSync(networkFile, 'utf8'))
+if (!once) inviteTo(network)
 const tour = start(process.execPath, [join(root, 'examples/dist/tour.js'), networkFile], {
   cwd: root,
   stdio: 'inherit',
@@ -53,7 +55,7 @@ if (once || tourCode !== 0) {
   await ended
   process.exit(tourCode)
 }
-explain(JSON.parse(readFileSync(networkFile, 'utf8')))
+explain(network)
 process.exit(await ended)
 
 function readyFile() {
@@ -68,22 +70,31 @@ function readyFile() {
   })
 }
 
-function explain({ routes, storefrontUrl }) {
-  const folder = relative(root, dirname(networkFile))
-  if (storefrontUrl) {
-    process.stdout.write(`
+function inviteTo({ storefrontUrl }) {
+  if (!storefrontUrl) return
+  process.stdout.write(`
 Open the shop in a browser. It has a wallet with test money in it, and shows what happens to a payment:
 
   ${storefrontUrl}/
-`)
-  }
-  process.stdout.write(`
-The network stays up until you press Ctrl-C. In another terminal, in this folder:
 
-  set -a; . ${folder}/env; set +a                  keys, limits and URLs of this network
-  npm run -s pay -- pay $SHOP_URL${routes.cheap.path}       buys, within the limits
-  npm run -s pay -- doctor                      says what would prevent a payment
-  curl -i $SHOP_URL${routes.cheap.path}                     the 402 and its PAYMENT-REQUIRED header
+Meanwhile, a tour: two purchases by programs.
+`)
+}
+
+function explain({ routes, storefrontUrl }) {
+  const folder = relative(root, dirname(networkFile))
+  process.stdout.write(`
+${
+  storefrontUrl
+    ? `The shop for a browser: ${storefrontUrl}/
+`
+    : ''
+}The network stays up until you press Ctrl-C. In another terminal, in this folder:
+
+  set -a; . ${folder}/env; set +a      keys, limits, URLs and commands of this network
+  svc-pay pay $SHOP_URL${routes.cheap.path}         buys, within the limits
+  svc-pay doctor                      says what would prevent a payment
+  curl -i $SHOP_URL${routes.cheap.path}             the 402 and its PAYMENT-REQUIRED header
   curl -X POST $FAUCET_URL -H 'content-type: application/json' -d '{"address":"0x…"}'
 
 Sell something of your own: the README shows how. Programs find everything in ${folder}/network.json.

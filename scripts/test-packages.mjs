@@ -2,7 +2,13 @@
 // The binaries come from npm, from packages that contain nothing else; about two minutes after the first time.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { answerHelp } from './help.mjs'
 import { root, run, setup } from './setup.mjs'
+
+answerHelp(`Usage: npm run test:packages
+
+Installs the packages as strangers do, on the oldest Node that we support and on newer ones, and uses them. Two minutes.
+`)
 
 const versions = ['20.19.0', '22.23.3', '24.21.0']
 const { platform, arch } = process
@@ -22,7 +28,7 @@ async function installNode(version) {
   return `${version}=${bin}`
 }
 
-await setup({ tests: true })
+await setup({ tools: true, types: true })
 const found = []
 for (const version of versions) found.push(await installNode(version))
 await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', 'test/packages'], {

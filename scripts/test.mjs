@@ -6,7 +6,17 @@ import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { start } from './children.mjs'
+import { answerHelp } from './help.mjs'
 import { root, run, setup } from './setup.mjs'
+
+answerHelp(`Usage: npm test -- [files and options of Vitest]
+
+Installs and builds what is missing, then runs every test but those of circuits and packages, or the files that are named.
+
+  npm run test:unit, test:chain, test:e2e, test:circuits   one part of them, with the same options
+  npm run test:crash, test:fuzz                            kills and random requests, many times as often
+  npm run test:sim -- --seeds N | --seed S                 daemons in simulated time: N histories of faults, or one again
+`)
 
 const oftener = {
   // Kills of the daemon, faults of everything around three of them, payments of every kind of fee and mint to finalized,
@@ -88,7 +98,7 @@ function sharesOf(seeds, from) {
 
 const needsBrowser = [...files, ...rest].some((name) => name === 'daily' || name === 'e2e')
 await Promise.all([
-  setup({ tests: true }),
+  setup({ tools: true, types: true }),
   needsBrowser && run(process.execPath, [join(root, 'scripts', 'browser.mjs')]),
 ])
 // Proving processes are this nice, too. Beside tests that are not, a proof would wait until its test's time is over.

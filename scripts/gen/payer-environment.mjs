@@ -13,7 +13,7 @@ export function renderPayerEnvironment() {
 # Environment of the payer
 
 These variables alone decide what a payer may spend. Nothing that a seller sends, and no argument of a tool, can change
-them. A policy file (\`SVC_POLICY_FILE\`) can only be stricter.
+them.
 
 | variable | default | form | meaning |
 |---|---|---|---|

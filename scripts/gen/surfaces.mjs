@@ -90,8 +90,8 @@ export function renderAdminApi() {
 
 Every path below \`/admin\` needs \`Authorization: Bearer <token>\` with the value of \`SVC_ADMIN_TOKEN\`. Without the token, or
 with another one, every path answers 401, even one that does not exist. If no token is set, which is allowed for a local
-daemon on loopback, all paths answer 401. A caller that goes on without it uses up its rate and gets 429
-(\`daemon.rate_limit_per_min\`). \`svc-facilitator admin …\` and the [dashboard](../guides/operate.md#the-dashboard) call the same paths. \`GET /openapi.json\` gives
+daemon on loopback, all paths answer 401. A caller that goes on without it waits longer for each 401.
+\`svc-facilitator admin …\` and the [dashboard](../guides/operate.md#the-dashboard) call the same paths. \`GET /openapi.json\` gives
 the whole API as OpenAPI 3.1.
 
 | path | what | answer | refusals |
