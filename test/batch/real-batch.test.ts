@@ -1,6 +1,6 @@
 /** The tour of `npm start -- --batch`: two payments, minted as one sum by a real proof of a decider. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,4 +18,10 @@ it('R-114 two payments are minted as one sum by the proof of a decider', async (
   expect(stdout).toMatch(/the permit payment: finalized/)
   expect(stdout).toMatch(/the self-transfer: finalized/)
   expect(stdout).toMatch(/the provider has 0\.251 zUSD more, minted/)
+  const log = readFileSync(join(directory, 'facilitator.log'), 'utf8')
+  expect(log.match(/"event":"batch\.proving","payments":\d+/g)).toEqual([
+    '"event":"batch.proving","payments":2',
+  ])
+  // It does not recommend what was just done.
+  expect(stdout.slice(stdout.indexOf('Private?'))).not.toContain('--batch')
 })

@@ -38,7 +38,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** The fee of a list price, computed here once more: a share of it, rounded up. */
 const feeOf = (listPrice: bigint) => (listPrice * bps + 9_999n) / 10_000n
 
-const batches = { mode: 'batch', batch_least: 12, batch_wait_max_ms: 60_000, batch_jitter_ms: 0 }
+const batches = { mode: 'batch', batch_least: payers, batch_wait_max_ms: 60_000, batch_jitter_ms: 0 }
 const mintKinds = [{ mode: 'single' }, batches]
 
 type Bought = MadePayment & { readonly listPrice: bigint }
@@ -55,7 +55,10 @@ async function feeKinds({ rpcUrl, deployment }: CrashNetwork) {
       // A custodial fee is swept soon. Each distribution of a splitter is two more transfers to prove.
       const pace = { sweep_interval_secs: isSplit ? 3_600 : 2 }
       const fee = { ...(tables.fee as object), splitter: undefined, ...(splitter && { splitter }), ...pace }
-      kinds.push({ tables: { settlement: { treasury: splitter ?? treasury.address }, fee }, splitter })
+      kinds.push({
+        tables: { settlement: { treasury: splitter ?? treasury.address, min_amount: '1' }, fee },
+        splitter,
+      })
     }
   }
   return kinds

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import type { NetworkFile } from '@svc-zerc20/devnet'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { expectAccessible, expectToFit, openBrowser, openPage } from '../pages/support/browser.js'
 
@@ -26,7 +27,9 @@ export async function buyInBrowser(networkFile: string, pictures: string | undef
     await press('Development wallet')
     await press('Sign and pay 0.001 zUSD')
     await title('Sign Permit?')
-    expect(await page.getByRole('dialog').textContent()).toMatch(/test money · public key[\s\S]*value: 1000/)
+    expect(await page.getByRole('dialog').textContent()).toMatch(
+      /test money · public key[\s\S]*value: 0\.001 zUSD \(1000 base units\)[\s\S]*deadline: .*:\d\d.* \(\d{10}\)/,
+    )
     await expectAccessible(page)
     await press('Decline')
     await title('You declined')
@@ -35,6 +38,14 @@ export async function buyInBrowser(networkFile: string, pictures: string | undef
     await title('Sign BurnAuthorization?')
     await press('Sign')
     await title('Paid, and yours')
+    await page.setViewportSize({ width: 390, height: 600 })
+    await page.getByRole('link', { name: 'Watch your payment' }).waitFor()
+    expect(await covered(page)).toEqual([])
+    await page.setViewportSize({ width: 1024, height: 900 })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await press('Copy')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`svc-pay pay '${page.url()}'`)
     expect(await page.locator('#goods').textContent()).toContain('Cash had one good property.')
     if (pictures) {
       await page.emulateMedia({ colorScheme: 'light' })
@@ -78,6 +89,17 @@ export async function buyInBrowser(networkFile: string, pictures: string | undef
     await browser.close()
   }
 }
+
+/** What is said about privacy and lies under something else. */
+const covered = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.notes li')].flatMap((item) => {
+      item.scrollIntoView({ block: 'end' })
+      const { left, right, top, bottom } = item.getBoundingClientRect()
+      const onTop = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+      return item.contains(onTop) ? [] : [`${item.textContent} under ${onTop?.outerHTML}`]
+    }),
+  )
 
 /** Nobody else can use the development wallet, and it is in no page but those of the storefront. */
 export async function tryFromElsewhere(networkFile: string): Promise<void> {

@@ -34,11 +34,11 @@ describe.skipIf(notRun() !== '')(`npm start -- --postgres${notRun()}`, () => {
       const file = join(directory, name === 'facilitator 1' ? 'facilitator.log' : 'facilitator-2.log')
       return [...readFileSync(file, 'utf8').matchAll(/"event":"([\w.]+)"/g)].map(([, event = '']) => event)
     }
-    expect(eventsOf(killed)).toContain('sending.taken')
+    expect(eventsOf(killed)).toContain('active.taken')
     for (const event of ['payment.accepted', 'facilitator.stopped'])
       expect(eventsOf(killed)).not.toContain(event)
     expect(eventsOf(heir)).toEqual(
-      expect.arrayContaining(['sending.taken', 'burn.resumed', 'payment.accepted', 'facilitator.stopped']),
+      expect.arrayContaining(['active.taken', 'burn.resumed', 'payment.accepted', 'facilitator.stopped']),
     )
 
     const [, port] = /^PostgreSQL at postgres:\/\/svc@127\.0\.0\.1:(\d+)/m.exec(stdout) ?? []

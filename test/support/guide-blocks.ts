@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export type Block = { readonly kind: string; readonly text: string }
@@ -32,12 +33,11 @@ export async function runShell(
   folder: string,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { PATH } = process.env
-  const env = { PATH, HOME: folder, ...variables }
-  const here = script
-    .replaceAll('npm run -s pay --', commandOf('packages/payer/bin/svc-pay.mjs'))
-    .replaceAll('npm run -s facilitator --', commandOf('packages/facilitator/bin/svc-facilitator.mjs'))
-    .replaceAll(/\bnode (examples\/dist\/\w+\.js)/g, (_whole, path: string) => commandOf(path))
+  const commands = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
+  const env = { PATH: `${commands}${delimiter}${process.env.PATH}`, HOME: folder, ...variables }
+  const here = script.replaceAll(/\bnode (examples\/dist\/\w+\.js)/g, (_whole, path: string) =>
+    commandOf(path),
+  )
   const shell = spawn('bash', ['-c', here], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [shell.stdout, shell.stderr]) {

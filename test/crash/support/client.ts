@@ -107,6 +107,7 @@ const unfinished = new Set([
   'chain_unavailable',
   'storage_unavailable',
   'relayer_busy',
+  'standby',
   'burn_not_found',
   'too_many_requests',
   // A daemon that is shutting down gives no reason.

@@ -1,12 +1,7 @@
 /** Several daemons as processes on one PostgreSQL database, each behind a wire of its own, and one chain. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  changeConfigFile,
-  developmentRoles,
-  type LocalNetworkOptions,
-  spareAccounts,
-} from '@svc-zerc20/devnet'
+import { changeConfigFile, developmentRoles, type LocalNetworkOptions } from '@svc-zerc20/devnet'
 import { expect } from 'vitest'
 import { historyEnvironment } from '../../support/history-environment.js'
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.js'
@@ -18,9 +13,6 @@ import { createRuns, type Run, type RunChanges } from './runs.js'
 
 export type Fleet = Awaited<ReturnType<typeof startFleet>>
 export type Member = Fleet['members'][number]
-
-/** Who sends burns: one account, from one daemon at a time, or an account of each daemon. */
-export type Keys = 'one key' | 'a key each'
 
 /** How long a lease runs, by `store/postgres/lease.ts`. */
 export const leaseMs = 6_000
@@ -61,13 +53,7 @@ export async function startFleet({
     changeConfigFile(configFile, { storage: storageAt(wire.port) })
     const historyFile = join(net.directory, `history-${name}.jsonl`)
     const env = { SVC_ADMIN_TOKEN: net.adminToken, ...historyEnvironment(historyFile) }
-    let keys: Keys = 'one key'
-    const ownKey = { SVC_RELAYER_PK: spareAccounts[i]?.privateKey ?? '' }
-    const settings = (changes: RunChanges = {}) => ({
-      aheadMs: aheadMs[i] ?? 0,
-      ...changes,
-      env: keys === 'one key' ? env : { ...env, ...ownKey },
-    })
+    const settings = (changes: RunChanges = {}) => ({ aheadMs: aheadMs[i] ?? 0, ...changes, env })
     const runs = createRuns(configFile, settings)
     let isEnding = false
     const ending = async (signal: NodeJS.Signals) => {
@@ -88,13 +74,6 @@ export async function startFleet({
       net: { ...net, url: runs.url, patience: { answerMs: 60_000, pauseMs: 15 } },
       kill: () => ending('SIGKILL'),
       stop: () => ending('SIGTERM'),
-      /** Is restarted with this key, unless it has it. */
-      async sendWith(wanted: Keys): Promise<void> {
-        if (wanted === keys) return
-        await this.stop()
-        keys = wanted
-        await this.serve()
-      },
       /** Starts it, again and again while the database is away, until it serves. */
       async serve(): Promise<void> {
         isEnding = false
@@ -116,14 +95,22 @@ export async function startFleet({
           if (!/storage|database|ECONN|CONNECT/i.test(run.output())) throw new Error(run.output())
         }
       },
+      /** It is active, or stands by, and nothing is in its way. */
       async isReady(): Promise<boolean> {
-        return (await fetch(`${runs.url()}/ready`).catch(() => undefined))?.status === 200
+        const answer = await fetch(`${runs.url()}/ready`).catch(() => undefined)
+        return answer?.status === 200 || (await answer?.text())?.includes('"standby"') === true
       },
     }
   })
   await Promise.all(members.map(({ serve }) => serve()))
 
   let events: readonly JournalRecord[] = []
+  /** Who is active, and in which term. */
+  async function lease(): Promise<{ holder: string; term: number } | undefined> {
+    const row = await server.run(`SELECT holder, term FROM lease WHERE name = 'active'`, database)
+    const [holder = '', term] = row.split('|')
+    return holder === '' ? undefined : { holder, term: Number(term) }
+  }
   return {
     ...net,
     server,
@@ -155,12 +142,13 @@ export async function startFleet({
       url: () => members[Math.floor(choose() * size)]?.url() ?? '',
     }),
 
-    /** Who sends from the account that all daemons share, and in which term. */
-    async lease(): Promise<{ holder: string; term: number } | undefined> {
-      const row = await server.run(`SELECT holder, term FROM lease WHERE name LIKE 'send %'`, database)
-      const [holder = '', term] = row.split('|')
-      return holder === '' ? undefined : { holder, term: Number(term) }
-    },
+    lease,
+    /** The daemon that is active. */
+    active: (): Promise<(typeof members)[number]> =>
+      until(async () => {
+        const { holder } = (await lease()) ?? {}
+        return members.find((member) => holder?.includes(`(process ${member.run().pid}`))
+      }),
 
     /** Everybody serves, and nothing is in their way. */
     async heal(): Promise<void> {
@@ -189,7 +177,7 @@ export async function startFleet({
     /** Transactions that wait, or txNonces that are missing, of every account that sends. */
     async expectNothingStuck(): Promise<void> {
       const { relayer, minter, treasury } = developmentRoles
-      for (const { address } of [relayer, minter, treasury, ...spareAccounts.slice(0, size)]) {
+      for (const { address } of [relayer, minter, treasury]) {
         const [latest, pending] = await Promise.all(
           ['latest', 'pending'].map((tag) => net.chain.request('eth_getTransactionCount', [address, tag])),
         )

@@ -5,7 +5,7 @@ import { startNode } from '../../support/node-process.js'
 /** One run of the daemon. */
 export type Run = {
   readonly pid: number
-  /** Resolves with the daemon's address when it serves. Rejects when it ends before. */
+  /** Resolves with the daemon's address when it serves, or stands by. Rejects when it ends before. */
   readonly ready: Promise<string>
   /** Exit code or signal, once it has ended. */
   readonly ended: Promise<string>
@@ -44,8 +44,9 @@ export function runDaemon(configFile: string, changes: RunChanges = {}): Run {
   const ended = daemon.ended.then(({ how }) => how)
   const ready = new Promise<string>((resolve, reject) => {
     daemon.onOutput(() => {
-      const url = /"event":"facilitator\.ready","url":"([^"]+)"/.exec(daemon.output.stdout)?.[1]
-      if (url !== undefined) resolve(url)
+      const { stdout } = daemon.output
+      const url = /"event":"facilitator\.listening","url":"([^"]+)"/.exec(stdout)?.[1]
+      if (url !== undefined && /"event":"facilitator\.(?:ready|standby)"/.test(stdout)) resolve(url)
     })
     void ended.then((how) => reject(new Error(`the daemon ended with ${how}: ${output()}`)))
   })
