@@ -72,7 +72,7 @@ export function openShares(deps: {
       }
       const now = await read()
       const gained = now.provider - before.provider
-      say(`the provider has ${units(gained)} more, minted; nothing on the chain links it to a payer`)
+      say(`the provider has ${units(gained)} more, minted; no mint names a payer`)
       if (fees === 0n) return
       const paid = now.feeRecipient - before.feeRecipient
       say(`the fee is ${units(fees)}; its recipient ${accounts.feeRecipient.address} has ${units(paid)} more`)

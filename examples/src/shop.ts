@@ -3,7 +3,8 @@
  *
  * FACILITATOR_URL, SHOP_TOKEN and SHOP_SECRET are required. SHOP_SECRET seals the offers: keep it stable and
  * share it among all instances of one shop, or payers who already burned are turned away after a restart.
- * FACILITATOR_TOKEN is the credential of a shop that the facilitator knows.
+ * FACILITATOR_URL may name several daemons of one facilitator, with commas between. FACILITATOR_TOKEN is the credential of a
+ * shop that the facilitator knows.
  */
 import type { AddressInfo } from 'node:net'
 import { createSvcScheme, sellOnExpress } from '@svc-zerc20/resource-server'

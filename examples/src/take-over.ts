@@ -43,7 +43,7 @@ export async function holdBlocks(options: {
 
 /** By the last that its log says about it. */
 function isSending({ logFile }: Facilitator): boolean {
-  const told = readFileSync(logFile, 'utf8').match(/"event":"sending\.(?:taken|lost)"/g)
+  const told = readFileSync(logFile, 'utf8').match(/"event":"active\.(?:taken|lost)"/g)
   return told?.at(-1)?.includes('taken') ?? false
 }
 

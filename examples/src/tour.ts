@@ -4,6 +4,7 @@
  * `node examples/dist/tour.js .devnet/network.json`
  */
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createPayerScheme, deliverPayments, withSpendControls } from '@svc-zerc20/payer'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
@@ -119,9 +120,16 @@ const payments = [
 if (network.artifacts === undefined) process.exit(0)
 
 say('\nFinalized: the provider is paid by proof, to an address no payer ever sees')
-const isFinalized = await watchFinalization({ network, payments, say })
+const logFile = network.facilitators?.[0].logFile ?? join(dirname(file), 'facilitator.log')
+const isFinalized = await watchFinalization({ network, payments, logFile, say })
 await shares.tell(before, payments)
-say(`
-Private? Not these two: alone on their chain, with amounts of their own and minted seconds later, anybody can pair them.
-A payment hides among others of the same amount, and best in a batch (npm start -- --batch): docs/concepts/privacy-limits.md`)
+say(
+  network.isBatch
+    ? `
+Private? Not these two: one sum of two burns by one account names both. A batch hides a payment among those of other payers, at
+prices that others have, too: docs/concepts/privacy-limits.md`
+    : `
+Private? Not these two: alone on their chain, with amounts of their own and minted seconds later, anybody can pair each mint with
+its burn. A payment hides among others of the same amount, and best in a batch (npm start -- --batch): docs/concepts/privacy-limits.md`,
+)
 if (!isFinalized) process.exit(1)

@@ -16,41 +16,50 @@ type IndexerStatus = {
   readonly onchain_proved_index: number | null
 }
 
-const waitMsMax = 180_000
+/** A proof of a batch takes minutes on a small machine. Only after this long without any news something is wrong. */
+const silenceMsMax = 600_000
 const lookMs = 300
 /** After this long without news, a line says that work continues. */
 const stillMs = 5_000
 
 const words: Readonly<Record<string, string>> = {
+  gathering: 'waits for others, to be minted in one sum with them',
   proving: 'computing its mint proof',
   unavailable: 'the mint did not come about; it is tried again',
   mint_signed: 'proof done, sending the mint',
   payment_finalized: 'finalized: the verifier contract checked the proof',
 }
 
-/** True when all payments were finalized in time. */
+/** True when all payments were finalized. Waits as long as there is news. */
 export async function watchFinalization(options: {
   readonly network: Network
   readonly payments: readonly Payment[]
+  /** Where the facilitator logs to. */
+  readonly logFile: string
   readonly say: (text: string) => void
 }): Promise<boolean> {
-  const { network, payments, say } = options
+  const { network, payments, logFile, say } = options
   const startedMs = performance.now()
   let toldMs = startedMs
-  const tell = (text: string) => {
+  let newsMs = startedMs
+  const print = (text: string) => {
     toldMs = performance.now()
     say(`  ${`${((toldMs - startedMs) / 1000).toFixed(1)} s`.padStart(8)}  ${text}`)
   }
+  const tell = (text: string) => {
+    print(text)
+    newsMs = toldMs
+  }
   const roots = rootNews(network, tell)
   const turns = payments.map((payment) => turnNews(network, payment, tell))
-  while (performance.now() - startedMs < waitMsMax) {
+  while (performance.now() - newsMs < silenceMsMax) {
     await roots()
     const isDone = await Promise.all(turns.map((look) => look()))
     if (isDone.every(Boolean)) return true
-    if (performance.now() - toldMs > stillMs) tell('… proving')
+    if (performance.now() - toldMs > stillMs) print('…')
     await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
-  tell('gave up waiting; the log of the facilitator tells more')
+  print(`gave up waiting: nothing happened for ${silenceMsMax / 60_000} minutes; ${logFile} tells more`)
   return false
 }
 
