@@ -57,26 +57,6 @@ describe('an offer that has expired', () => {
     expect(await interop.burnsTo(offer.payTo)).toHaveLength(mode === 'permit' ? 0 : 1)
   })
 
-  it('still buys when its burn came in time to a shop that could not reach the facilitator', async () => {
-    const cutOff = await openExpressShop(interop, { limits: { recoveryPausesMs: [] }, clock })
-    try {
-      const url = `${cutOff.url}/cheap`
-      const offer = await fetchOffer(url)
-      const payment = await payOffer(interop, offer, { mode: 'self-transfer' })
-      interop.proxy.meet('/verify', async () => 'drop', 3)
-      const lost = await fetch(url, paying(payment))
-      expect([lost.status, lost.headers.has('retry-after')]).toEqual([502, true])
-      expect(lost.headers.has('PAYMENT-REQUIRED')).toBe(false)
-      passTheExpiry()
-      const served = await fetch(url, paying(payment))
-      expect(served.status).toBe(200)
-      expect(receipt(served).success).toBe(true)
-      expect(await interop.burnsTo(offer.payTo)).toHaveLength(1)
-    } finally {
-      await cutOff.close()
-    }
-  })
-
   it('R-113 still buys once when its burn was under way in time', async () => {
     const url = `${shop.url}/cheap`
     const offer = await fetchOffer(url)

@@ -22,15 +22,10 @@ export const defaultLimits = {
   /** How often a permit is signed again because another payment used its nonce. */
   resignsMax: 2,
   /**
-   * A self-transfer is begun only when its offer leaves time for two blocks of the chain and this margin: a burn
-   * mined too late buys nothing.
+   * A self-transfer is begun only when its offer lives this much longer. A burn that is mined and presented too late buys
+   * nothing.
    */
-  transferMarginSeconds: 5,
-  /** Blocks over which the time of one block is measured. */
-  blockSample: 16,
-  /** Longest block time that is believed. Also used when the block time cannot be measured. */
-  blockSecondsMax: 30,
-  blockTimeMsMax: 600_000,
+  transferSecondsMin: 60,
   /** How often a fresh offer is asked for when one leaves too little time. */
   freshOffersMax: 2,
   /** Redirects that an unpaid request follows. A paid one follows none. */

@@ -49,8 +49,6 @@ export type PresentedPayment = {
   readonly requirements?: JsonObject
   /** The offer's ticket as the caller sent it, untrusted: from the requirements, or from beside a legacy payload. */
   readonly ticket?: string
-  /** When the resource server says that it first saw this payment, in unix seconds: untrusted. */
-  readonly presentedAt?: number
 }
 
 /** Reads `{ x402Version, paymentPayload, paymentRequirements }`. */
@@ -64,9 +62,8 @@ export function parsePaymentRequest(body: unknown): Result<PresentedPayment> {
   if (!isObject(paymentPayload.accepted)) return reject('malformed_payload', 'accepted: not an object')
   const payload = Payload.parse(paymentPayload.payload)
   if (!payload.ok) return payload
-  const { extra } = paymentRequirements
-  const told = { ...ticketOf(extra), ...presentedAtOf(extra) }
-  return accept({ payload: payload.value, requirements: paymentRequirements, ...told })
+  const ticket = ticketOf(paymentRequirements.extra)
+  return accept({ payload: payload.value, requirements: paymentRequirements, ...ticket })
 }
 
 /** Reads a `/settle` body in the official shape or the legacy direct shape. Both give the same result. */
@@ -76,9 +73,6 @@ export function parseSettleRequest(body: unknown): Result<PresentedPayment> {
   const payload = Payload.parse(body)
   return payload.ok ? accept({ payload: payload.value, ...ticketOf(body) }) : payload
 }
-
-const presentedAtOf = (extra: unknown): { presentedAt?: number } =>
-  isObject(extra) && typeof extra.presentedAt === 'number' ? { presentedAt: extra.presentedAt } : {}
 
 const ticketOf = (holder: unknown): { ticket?: string } =>
   isObject(holder) && typeof holder.ticket === 'string' ? { ticket: holder.ticket } : {}

@@ -94,9 +94,6 @@ export const refusalsKeptMs = 600_000
 /** What a payer is told to wait when the facilitator gave no verdict and no time of its own. */
 export const noVerdictRetrySeconds = 5
 
-/** Offers remembered whose self-transfers came in time. The oldest are forgotten first. */
-export const seenOffersMax = 10_000
-
 /** Calls of `GET /supported` a minute while the facilitator is down, for all clients together. */
 export const supportedPerMinute = 60
 

@@ -43,7 +43,7 @@ export async function openShop(
   }
 }
 
-export async function listenOn(app: express.Express) {
+async function listenOn(app: express.Express) {
   const listening = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => listening.once('listening', resolve))
   const { port } = listening.address() as AddressInfo

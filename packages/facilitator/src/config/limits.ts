@@ -3,11 +3,6 @@
  * use.
  */
 export const limits = {
-  /**
-   * Time after expiry in which a burn that was mined in time may still be presented, by a resource server that saw it in
-   * time and could not reach us.
-   */
-  presentedLateSecondsMax: 600,
   /** A payment request is under 4 KiB; anything much larger is abuse. */
   bodyBytesMax: 65_536,
   /** Time to receive the head of a request, and the whole request. Checked every `connectionPollMs`: below 20 s in all. */

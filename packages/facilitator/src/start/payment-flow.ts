@@ -49,7 +49,6 @@ export function createPaymentFlow(
     tickets,
     clock,
     confirmations: settlement.confirmations,
-    presentedLateSecondsMax: limits.presentedLateSecondsMax,
     miningSeconds: limits.miningSeconds,
   })
   return {

@@ -52,7 +52,7 @@ async function chainFindings(payer: AssembledPayer): Promise<Finding[]> {
   })
   if (reached.level === 'fail') return [{ ...reached, found: `${endpoint} (SVC_RPC_URL): ${reached.found}` }]
   const clock = await looked('clock', async () => {
-    const { timestamp } = await chain.readBlock('latest')
+    const { timestamp } = await chain.readNewestBlock()
     const skew = Math.floor(scheme.clock.now() / 1_000) - Number(timestamp)
     // A chain without traffic may have an old head. Only a head in the future is proof of a wrong clock.
     if (skew < -skewSecondsMax) throw new Error(`this clock is ${-skew} s behind the chain`)

@@ -24,7 +24,7 @@ export function createUnpaidRequest({
 }: {
   readonly exchange: Exchange
   readonly deliveries: Pick<Deliveries, 'offered'>
-  readonly leavesTime: (offer: unknown) => Promise<boolean>
+  readonly leavesTime: (offer: unknown) => boolean
   readonly limits: UnpaidLimits
 }): (request: Request, instead?: ChallengeNonce) => Promise<Response> {
   /** The final answer, and where it came from. */
@@ -51,7 +51,7 @@ export function createUnpaidRequest({
       if (strayed) {
         throw new PayerError('redirect_refused', `${request.url} leads to an offer of ${target.url}`)
       }
-      const isPayable = offered.offers.length === 0 || (await some(offered.offers, leavesTime))
+      const isPayable = offered.offers.length === 0 || offered.offers.some(leavesTime)
       if (!isPayable && fresh < limits.freshOffersMax) continue
       const key = await purchaseKey(request)
       const body = await bodyOf(request)
@@ -79,11 +79,6 @@ export async function purchaseKey(request: Request): Promise<string> {
   if (request.body === null) return route
   const body = new Uint8Array(await request.clone().arrayBuffer())
   return `${route} ${createHash('sha256').update(body).digest('hex')}`
-}
-
-async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
-  for (const item of items) if (await test(item)) return true
-  return false
 }
 
 /** Our offers in a 402; those of other schemes and unreadable ones are for the official client. */

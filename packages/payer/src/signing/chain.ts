@@ -6,7 +6,6 @@ import type { PayerLimits } from '../limits.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
 import type { PermitFacts } from '../state/permit-nonces.js'
-import type { BlockTime } from './block-time.js'
 import { type Burns, createBurns } from './burns.js'
 import { createRpc } from './rpc.js'
 import { createTransfers, type Transfers, unavailable } from './transfers.js'
@@ -17,7 +16,7 @@ export type PayerChain = Transfers &
     permitFacts(token: Address): Promise<PermitFacts>
     /** The code of an account, `0x` when it has none. */
     codeAt(address: Address): Promise<string>
-    readBlock(number: bigint | 'latest'): Promise<BlockTime>
+    readNewestBlock(): Promise<{ readonly timestamp: bigint }>
     balanceOf(token: Address, owner: Address): Promise<bigint>
     /** An amount in tokens, as `1.5 USDC`. Undefined when the token does not tell, or not soon: nobody waits for a label. */
     inTokens(token: Address, amount: bigint): Promise<string | undefined>
@@ -115,12 +114,6 @@ export function createPayerChain({
       }
     },
 
-    async readBlock(number) {
-      const block =
-        number === 'latest'
-          ? await client.getBlock({ blockTag: 'latest' })
-          : await client.getBlock({ blockNumber: number })
-      return { number: block.number ?? 0n, timestamp: block.timestamp }
-    },
+    readNewestBlock: () => client.getBlock({ blockTag: 'latest' }),
   }
 }

@@ -17,7 +17,6 @@ import { createAccountQueue } from '../state/account-queue.js'
 import type { PayerState } from '../state/open-state.js'
 import { createPermitNonces, type PermitNonces } from '../state/permit-nonces.js'
 import { createReconcile } from '../state/reconcile.js'
-import { createBlockSeconds } from './block-time.js'
 import type { Burns } from './burns.js'
 import type { PayerChain } from './chain.js'
 import { createDeliveries, type Deliveries } from './deliveries.js'
@@ -32,7 +31,7 @@ export type PayerScheme = SchemeNetworkClient & {
   /** How this payer would pay an offer. */
   wayOf(offer: PayableOffer): Way
   /** Whether a well-formed offer lives long enough to be paid in the way this payer would pay it. */
-  leavesTime(offer: unknown): Promise<boolean>
+  leavesTime(offer: unknown): boolean
   /** Limits for one request alone. None unless the scheme came from `within`. */
   readonly bounds: Bounds
   /** The same payer with limits for one request. They hold for everything that is signed through it. */
@@ -84,8 +83,6 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
   const { verdictOf } = chain
   const deliveries = createDeliveries({ memory, nonces, guard, verdictOf, limits })
   const payByPermit = createPayByPermit(parts, nonces, helperTrust, guard)
-  const blockSeconds = createBlockSeconds({ readBlock: chain.readBlock, clock, limits })
-  const secondsNeeded = async () => 2 * (await blockSeconds()) + limits.transferMarginSeconds
   const queue = createAccountQueue({ cell: state.account(chainId, payer), clock, limits })
   const payByTransfer = createSelfTransfer({
     signer: account,
@@ -94,7 +91,6 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     chain,
     totals,
     queue,
-    secondsNeeded,
     memory,
     clock,
     limits,
@@ -122,11 +118,12 @@ export function createScheme(parts: SchemeParts, chain: PayerChain): PayerScheme
     bounds,
     within,
 
-    async leavesTime(raw) {
+    leavesTime(raw) {
       const offer = offerIn(raw)
       // A fresh one would not be better.
       if (offer instanceof PayerError) return true
-      return isFresh(offer, unixSeconds(clock), wayOf(offer) === 'self-transfer' ? await secondsNeeded() : 0)
+      const needed = wayOf(offer) === 'self-transfer' ? limits.transferSecondsMin : 0
+      return isFresh(offer, unixSeconds(clock), needed)
     },
 
     async createPaymentPayload(x402Version, paymentRequirements) {

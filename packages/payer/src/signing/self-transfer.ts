@@ -36,7 +36,6 @@ export function createSelfTransfer({
   chain,
   totals,
   queue,
-  secondsNeeded,
   memory,
   clock,
   limits,
@@ -50,11 +49,9 @@ export function createSelfTransfer({
   >
   readonly totals: Pick<Totals, 'noteTxNonce'>
   readonly queue: AccountQueue
-  /** Seconds that an offer must have left for its transfer to be mined in time. */
-  readonly secondsNeeded: () => Promise<number>
   readonly memory: PaymentMemory
   readonly clock: Clock
-  readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs'>
+  readonly limits: Pick<PayerLimits, 'receiptWaitMsMax' | 'receiptPollMs' | 'transferSecondsMin'>
 }): (
   offer: PayableOffer,
   permission: Permission | undefined,
@@ -63,8 +60,7 @@ export function createSelfTransfer({
   const awaitReceipt = createAwaitReceipt({ chain, clock, limits })
 
   async function sign(offer: PayableOffer, permission: Permission, txNonce: number): Promise<Burn> {
-    const needed = await secondsNeeded()
-    checkFresh(offer, unixSeconds(clock), needed)
+    checkFresh(offer, unixSeconds(clock), limits.transferSecondsMin)
     const { token, payTo: to, amount: value } = offer
     const transaction = await chain.prepareTransfer({ token, to, value }, txNonce)
     assertCovers(permission, payer, 'self-transfer', offer)

@@ -11,7 +11,6 @@ import {
   type PresentedRequirements,
 } from './disclosure.js'
 import { type Fetch, isOf, openEndpoint, type Reply } from './endpoint.js'
-import type { SeenInTime } from './seen-in-time.js'
 
 export type Facilitator = {
   /** For `new x402ResourceServer(...)`. A call without a verdict throws FacilitatorResponseError. */
@@ -44,12 +43,11 @@ export type FacilitatorDeps = {
   readonly fetch: Fetch
   readonly limits: Limits
   readonly clock: Clock
-  readonly seenInTime: SeenInTime
   readonly onProblem: OnProblem
 }
 
 export function createFacilitator(deps: FacilitatorDeps): Facilitator {
-  const { limits, clock, seenInTime, onProblem, ...where } = deps
+  const { limits, clock, onProblem, ...where } = deps
   const endpoint = openEndpoint({ ...where, limits, clock })
   const fail = (failure: FacilitatorFailure) => {
     onProblem(failure)
@@ -68,7 +66,7 @@ export function createFacilitator(deps: FacilitatorDeps): Facilitator {
     const body = {
       x402Version: payload.x402Version,
       paymentPayload: disclosePayload(payload),
-      paymentRequirements: discloseRequirements(seenInTime.tell(requirements)),
+      paymentRequirements: discloseRequirements(requirements),
     }
     const endsAtMs = clock.now() + timeoutMs
     for (;;) {

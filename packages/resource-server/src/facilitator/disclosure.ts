@@ -8,7 +8,7 @@ import type { DeepReadonly, PaymentPayload, PaymentRequirements } from '@x402/co
 export type PresentedPayload = DeepReadonly<PaymentPayload>
 export type PresentedRequirements = DeepReadonly<PaymentRequirements>
 
-const extraKeys = new Set([...Offer.extraKeys, 'presentedAt'])
+const extraKeys: ReadonlySet<string> = new Set(Offer.extraKeys)
 
 export function discloseRequirements(requirements: PresentedRequirements): PaymentRequirements {
   const { scheme, network, asset, amount, payTo, maxTimeoutSeconds } = requirements

@@ -1,5 +1,3 @@
-import { paymentMiddlewareFromHTTPServer } from '@x402/express'
-import express from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   type Answer,
@@ -12,14 +10,8 @@ import {
   type TestFacilitator,
   token,
 } from '../../test/facilitator.js'
-import { listenOn, offerOf, openShop, paymentFor, required, type Shop, schemeFor } from '../../test/shop.js'
-import {
-  type AnswerStore,
-  createMemoryAnswers,
-  type FacilitatorFailure,
-  type SvcSchemeOptions,
-  sellOnExpress,
-} from '../index.js'
+import { offerOf, openShop, paymentFor, required, type Shop, schemeFor } from '../../test/shop.js'
+import type { FacilitatorFailure, SvcSchemeOptions } from '../index.js'
 
 let facilitator: TestFacilitator
 const opened: { close(): Promise<void> }[] = []
@@ -164,60 +156,6 @@ const raise = (message: string): never => {
   throw new Error(message)
 }
 
-/** What `presentedAt` said in each call. */
-const toldTimes = (path: string) =>
-  facilitator.calls
-    .filter((call) => call.path === path)
-    .map(({ body }) => (body as { paymentRequirements: { extra: object } }).paymentRequirements.extra)
-    .map((extra) => ('presentedAt' in extra ? extra.presentedAt : undefined))
-
-describe('a self-transfer that came in time', () => {
-  it('has its time told, though no call to the facilitator was made before its offer expired', async () => {
-    let aheadMs = 0
-    const clock = { now: () => Date.now() + aheadMs, sleep: async () => {} }
-    const expiresAt = Math.floor(Date.now() / 1000) + 60
-    facilitator.script.challenge = (call) => ({
-      body: { ...challengeFor(call), expiresAt, deadline: expiresAt },
-    })
-    let isBroken = false
-    const store = createMemoryAnswers({}, clock)
-    const answers: AnswerStore = {
-      get: async (key) => (isBroken ? raise('no connection') : store.get(key)),
-      set: store.set,
-    }
-    const svc = schemeFor(facilitator.url, { clock })
-    const paid = sellOnExpress(svc, paymentMiddlewareFromHTTPServer, { clock, answers })
-    const app = express().get('/x', paid({ price: '100' }), (_request, response) => {
-      response.json({})
-    })
-    const shop = await listenOn(app)
-    opened.push(shop)
-    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
-    isBroken = true
-    expect((await shop.get('/x', payment)).status).toBe(503)
-    expect(facilitator.counts()).toMatchObject({ verify: 0, settle: 0 })
-    isBroken = false
-    aheadMs = 300_000
-    expect((await shop.get('/x', payment)).status).toBe(200)
-    for (const path of ['/verify', '/settle']) {
-      const [told] = toldTimes(path)
-      expect(told, path).toBeLessThan(expiresAt)
-    }
-  })
-
-  it('has no time told when it came later, and a permit never', async () => {
-    let aheadMs = 0
-    const { shop } = await open({ clock: { now: () => Date.now() + aheadMs, sleep: async () => {} } })
-    const late = paymentFor(offerOf(required(await shop.get('/x'))))
-    const permit = paymentFor(offerOf(required(await shop.get('/x'))))
-    const { burnTxHash: _, ...payload } = permit.payload
-    await shop.get('/x', { ...permit, payload })
-    aheadMs = 86_400_000
-    await shop.get('/x', late)
-    expect(toldTimes('/verify')).toEqual([undefined, undefined])
-  })
-})
-
 describe('a facilitator that is overloaded', () => {
   const overloaded = (retryAfter: string, body: object): Answer => ({
     status: 503,
@@ -252,19 +190,6 @@ describe('a facilitator that is overloaded', () => {
     expect((await shop.get('/x', payment)).status).toBe(200)
     expect(slept).toEqual([2_000, 3_000, 1_000])
     expect(facilitator.counts()).toMatchObject({ verify: 2, settle: 3, payments: 0 })
-  })
-
-  it('is told when the payment was first seen, if its offer expires during the pause', async () => {
-    const { shop } = await openSleepless()
-    const expiresAt = Math.floor(Date.now() / 1000) + 5
-    facilitator.script.challenge = (call) => ({
-      body: { ...challengeFor(call), expiresAt, deadline: expiresAt },
-    })
-    const payment = paymentFor(offerOf(required(await shop.get('/x'))))
-    facilitator.script.settle = inOrder(overloaded('10', refused('overloaded')), { body: accepted })
-    expect((await shop.get('/x', payment)).status).toBe(200)
-    for (const told of toldTimes('/settle')) expect(told).toBeLessThan(expiresAt)
-    expect(facilitator.counts().settle).toBe(2)
   })
 
   it('is not waited for beyond the time of a call, and the payment is as good later', async () => {

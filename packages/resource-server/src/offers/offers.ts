@@ -11,7 +11,6 @@ import {
 } from '@svc-zerc20/protocol'
 import type { PaymentRequirements } from '@x402/core/types'
 import { type Facilitator, facilitatorFailure, type OnProblem } from '../facilitator/client.js'
-import type { SeenInTime } from '../facilitator/seen-in-time.js'
 import type { Bound, Seal } from './seal.js'
 import { knownKeys, type Terms } from './terms.js'
 
@@ -45,14 +44,13 @@ export type OffersDeps = {
   readonly facilitator: Pick<Facilitator, 'challenge'>
   readonly seal: Seal
   readonly clock: Clock
-  readonly seenInTime: SeenInTime
   readonly onProblem: OnProblem
 }
 
 const zeroNonce = `0x${'0'.repeat(64)}`
 
 export function createOffers(deps: OffersDeps): Offers {
-  const { network, token, facilitator, seal, clock, seenInTime, onProblem } = deps
+  const { network, token, facilitator, seal, clock, onProblem } = deps
   let tokenLabel: TokenLabel | undefined
   const isForUs = (echoed: unknown): echoed is Json.JsonObject =>
     Json.isObject(echoed) && echoed.scheme === Offer.scheme && echoed.network === network
@@ -70,16 +68,17 @@ export function createOffers(deps: OffersDeps): Offers {
     return `the challenge asks for ${offer.amount}, which is not the list price ${list} and its fee ${fee}`
   }
 
-  function unseal({ accepted: echoed, payload }: Presented, resource: string, terms: Terms) {
+  function unseal({ accepted: echoed }: Presented, resource: string, terms: Terms) {
     if (!isForUs(echoed) || !isOurToken(echoed.asset)) return undefined
     // Try the echo unchanged first: the seller may have changed its terms since it made the offer.
     for (const own of [echoed, keepKnown(echoed, knownKeys(terms)) as Json.JsonObject]) {
       const list = seal.listPrice(own, resource)
       if (list === undefined) continue
       const extra = Object.entries(echoed.extra as Json.JsonObject).filter(([key]) => hasKey(own.extra, key))
-      const offer = { ...echoed, extra: Object.fromEntries(extra) } as unknown as PaymentRequirements
-      seenInTime.note(payload, offer)
-      return { list, offer }
+      return {
+        list,
+        offer: { ...echoed, extra: Object.fromEntries(extra) } as unknown as PaymentRequirements,
+      }
     }
     return undefined
   }

@@ -26,7 +26,6 @@ export type Terms = { readonly fields: Json.JsonObject; readonly extra: Json.Jso
 const schemeExtra = {
   ...Object.fromEntries(Offer.extraKeys.map((key) => [key, true])),
   fee: { amount: true, bps: true },
-  presentedAt: true,
   seal: true,
   paymentFlow: true,
   assetTransferMethod: true,

@@ -6,7 +6,6 @@ import type { FacilitatorClient, VerifyContext } from '@x402/core/server'
 import type { SchemeNetworkServer } from '@x402/core/types'
 import { createFacilitator, type OnProblem } from '../facilitator/client.js'
 import type { Fetch } from '../facilitator/endpoint.js'
-import { createSeenInTime } from '../facilitator/seen-in-time.js'
 import { limits as defaultLimits, type Limits } from '../limits.js'
 import { createOffers, type Offers } from '../offers/offers.js'
 import { createSeal, type SealSecrets } from '../offers/seal.js'
@@ -70,8 +69,7 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     void Promise.resolve(failure)
       .then(report)
       .catch(() => {})
-  const seenInTime = createSeenInTime(clock)
-  const shared = { clock, seenInTime, onProblem }
+  const shared = { clock, onProblem }
   const facilitator = createFacilitator({ facilitatorUrl, facilitatorToken, fetch, limits, ...shared })
   const seal = createSeal(options.secret)
   const offers = createOffers({ network, token, facilitator, seal, ...shared })

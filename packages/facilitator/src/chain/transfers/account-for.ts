@@ -3,7 +3,6 @@
  * minted. Money that one proof cannot bring is kept and shown.
  */
 import { type Address, type Clock, unreachable } from '@svc-zerc20/protocol'
-import { limits } from '../../config/limits.js'
 import type { Books } from '../../payment/books.js'
 import { isOnChain, type OnChainDeps, recordFound } from '../../payment/found/found-burn.js'
 import {
@@ -93,12 +92,11 @@ export function createAccountForTransfers(deps: AccountForDeps) {
  */
 async function accountForOne(deps: AccountForOneDeps, found: Found): Promise<Accounted> {
   const { now, dustBelow, mintsSecond } = deps
-  const { presentedLateSecondsMax } = limits
   const { challenge, payment, transfers } = found
   if (await replaceLost(deps, found)) return {}
   // Other transfers may lie beside it, so the address is looked at again.
   if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
-  const given = { ...found, now: now(), presentedLateSecondsMax, dustBelow, mintsSecond }
+  const given = { ...found, now: now(), dustBelow, mintsSecond }
   return act(deps, found, judgeTransfers(given))
 }
 

@@ -23,19 +23,13 @@ const accepted = (of: FoundTransfer): RecordedPayment => ({
 const judge = (
   transfers: readonly FoundTransfer[],
   payment: RecordedPayment | undefined = open,
-  { now = expiry + 60, presentedLateSecondsMax = 30, dustBelow = 0n, mintsSecond = false } = {},
-) => judgeTransfers({ challenge, payment, transfers, now, presentedLateSecondsMax, dustBelow, mintsSecond })
+  { now = expiry + 60, dustBelow = 0n, mintsSecond = false } = {},
+) => judgeTransfers({ challenge, payment, transfers, now, dustBelow, mintsSecond })
 
 describe('transfers that nobody asked for', () => {
   it('are their payer’s until the challenge expires', () => {
     expect(judge([transfer(1000n)], open, { now: expiry - 1 })).toEqual({ kind: 'wait', until: expiry })
     expect(judge([transfer(1000n)], open, { now: expiry }).kind).toBe('mint')
-  })
-
-  it('are their payer’s for a while longer when they were mined in time: a seller may have been cut off', () => {
-    const inTime = transfer(1000n, 1, expiry - 1)
-    expect(judge([inTime], open, { now: expiry + 29 })).toEqual({ kind: 'wait', until: expiry + 30 })
-    expect(judge([inTime], open, { now: expiry + 30 })).toMatchObject({ kind: 'mint', reason: 'unpresented' })
   })
 
   it.each([

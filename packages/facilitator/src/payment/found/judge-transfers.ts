@@ -36,8 +36,6 @@ export function judgeTransfers(given: {
   readonly payment: RecordedPayment | undefined
   readonly transfers: readonly FoundTransfer[]
   readonly now: number
-  /** Time after expiry in which a transfer that was mined in time may still be presented. */
-  readonly presentedLateSecondsMax: number
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
   /**
@@ -51,8 +49,7 @@ export function judgeTransfers(given: {
   if (!largest) return { kind: 'nothing' }
   if (payment && !payment.accepted) {
     if (payment.claim) return judgeClaimed(given, payment)
-    const inTime = transfers.some(({ minedAt }) => minedAt < challenge.expiresAt)
-    const until = challenge.expiresAt + (inTime ? given.presentedLateSecondsMax : 0)
+    const until = challenge.expiresAt
     if (!payment.late && now < until) return { kind: 'wait', until }
   }
   const counted = countedOf(payment)

@@ -30,7 +30,6 @@ function examineAt(times: { readonly deep: number; readonly newest: number }, ex
     tickets: { of: () => '', matches: () => false },
     clock: stoppedClock(),
     confirmations: 2,
-    presentedLateSecondsMax: 0,
     miningSeconds: 36,
   })
   return {

@@ -27,13 +27,7 @@ import {
 /** Where a presented payment stands in our own records, before the chain is asked. */
 export type PresentedState =
   /** Not claimed and not expired: the payload has to be judged. */
-  | {
-      readonly kind: 'unclaimed'
-      readonly payment: Payment
-      readonly ticketed: boolean
-      /** Expired, but seen in time by a resource server that could not reach us: good if it was mined in time. */
-      readonly wasSeenInTime: boolean
-    }
+  | { readonly kind: 'unclaimed'; readonly payment: Payment; readonly ticketed: boolean }
   /** This very payload is being burned or was accepted. Its ticket is no part of it. */
   | { readonly kind: 'claimed'; readonly payment: Payment; readonly ticketed: boolean }
   | { readonly kind: 'expired'; readonly payment: Payment; readonly ticketed: boolean }
@@ -47,8 +41,6 @@ export type ExamineDeps = {
   readonly tickets: Tickets
   readonly clock: Clock
   readonly confirmations: number
-  /** Time after expiry in which a resource server that was cut off may still bring a self-transfer. */
-  readonly presentedLateSecondsMax: number
   readonly miningSeconds: number
 }
 
@@ -69,33 +61,13 @@ export type Examine = {
    * what its examination said a moment ago.
    */
   isLost(item: ClaimedPermit, rejection: Rejection): Promise<boolean>
-  /** With `wasSeenInTime`, the burn must have been mined before its challenge expired. */
-  selfTransfer(
-    challenge: Challenge,
-    payload: Payload.SelfTransferPayload,
-    wasSeenInTime?: boolean,
-  ): Promise<Result<Burn>>
-  /**
-   * The burn of a payload that nobody claimed in time. A self-transfer that was mined in time is not late yet while a resource
-   * server may still bring it.
-   */
+  selfTransfer(challenge: Challenge, payload: Payload.SelfTransferPayload): Promise<Result<Burn>>
+  /** The burn of a payload that nobody claimed in time. */
   lateBurn(challenge: Challenge, payload: Payload.Payload): Promise<Result<Burn>>
 }
 
 export function createExamine(deps: ExamineDeps): Examine {
   const { deployment, ledger, chain, signers, tickets, clock } = deps
-
-  /**
-   * Whether a self-transfer may be presented after expiry. The caller's word is enough: the block's time is checked, the
-   * money is the provider's already, and the seller that asks is the one that gives the resource.
-   */
-  function mayBeLate({ payload, presentedAt }: FacilitatorApi.PresentedPayment, payment: Payment): boolean {
-    const { expiresAt } = payment.challenge
-    const isInTime = presentedAt !== undefined && presentedAt < expiresAt
-    return (
-      payload.kind === 'self-transfer' && isInTime && isWindowOpen(deps, payment.challenge) && !payment.late
-    )
-  }
 
   const examine: Examine = {
     stateOf(presented, payment) {
@@ -111,10 +83,7 @@ export function createExamine(deps: ExamineDeps): Examine {
           : { kind: 'refused', rejection: reject('challenge_claimed'), payment }
       }
       const isExpired = phaseAt(payment, clock.now()) === 'expired'
-      const wasSeenInTime = isExpired && mayBeLate(presented, payment)
-      return isExpired && !wasSeenInTime
-        ? { kind: 'expired', payment, ticketed }
-        : { kind: 'unclaimed', payment, ticketed, wasSeenInTime }
+      return { kind: isExpired ? 'expired' : 'unclaimed', payment, ticketed }
     },
 
     async permit(challenge, payload, payer) {
@@ -159,13 +128,9 @@ export function createExamine(deps: ExamineDeps): Examine {
 
     isLost: createIsLost(deps),
 
-    async selfTransfer(challenge, payload, wasSeenInTime = false) {
+    async selfTransfer(challenge, payload) {
       const facts = await chain.selfTransferFacts(payload.burnTxHash, challenge.payTo, deps.confirmations)
-      const verdict = judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
-      if (!wasSeenInTime || !facts.receipt || !(verdict.ok || verdict.reason === 'pending_burn'))
-        return verdict
-      const isInTime = await isMinedInTime(chain, facts.receipt.blockNumber, challenge)
-      return isInTime ? verdict : reject('challenge_expired')
+      return judgeSelfTransfer(challenge, payload.burnTxHash, facts, deps.confirmations)
     },
 
     lateBurn: createLateBurn(deps, {
@@ -176,34 +141,13 @@ export function createExamine(deps: ExamineDeps): Examine {
   return examine
 }
 
-/** Whether a resource server that saw a self-transfer in time may still bring it. */
-const isWindowOpen = (
-  { clock, presentedLateSecondsMax }: Pick<ExamineDeps, 'clock' | 'presentedLateSecondsMax'>,
-  { expiresAt }: Challenge,
-): boolean => clock.now() < (expiresAt + presentedLateSecondsMax) * 1000
-
-/** A block whose time the chain does not tell is none in time. */
-async function isMinedInTime(
-  chain: ExamineDeps['chain'],
-  blockNumber: bigint,
-  { expiresAt }: Challenge,
-): Promise<boolean> {
-  const minedAt = await chain.blockTime(blockNumber)
-  return minedAt !== undefined && minedAt < expiresAt
-}
-
 function createLateBurn(
-  deps: Pick<ExamineDeps, 'chain' | 'clock' | 'confirmations' | 'presentedLateSecondsMax'>,
+  deps: Pick<ExamineDeps, 'chain' | 'confirmations'>,
   examine: Pick<Examine, 'permit' | 'selfTransfer'>,
 ): Examine['lateBurn'] {
   const { chain } = deps
   return async (challenge, payload) => {
-    if (payload.kind === 'self-transfer') {
-      const verdict = await examine.selfTransfer(challenge, payload)
-      if (!verdict.ok || !isWindowOpen(deps, challenge)) return verdict
-      const isInTime = await isMinedInTime(chain, verdict.value.blockNumber, challenge)
-      return isInTime ? reject('challenge_expired') : verdict
-    }
+    if (payload.kind === 'self-transfer') return examine.selfTransfer(challenge, payload)
     const verdict = await examine.permit(challenge, payload)
     const isBurned = verdict.ok && verdict.value.verdict === 'burned'
     const burn = isBurned ? await chain.findExecutedBurn(challenge, payload.payer) : undefined

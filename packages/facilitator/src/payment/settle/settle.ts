@@ -80,10 +80,10 @@ export function createSettle(deps: {
   async function settleSelfTransfer(
     challenge: Challenge,
     payload: Payload.SelfTransferPayload,
-    { ticketed, wasSeenInTime }: { readonly ticketed: boolean; readonly wasSeenInTime: boolean },
+    ticketed: boolean,
   ): Promise<SettleAnswer> {
     const { nonce } = challenge
-    const burn = await examine.selfTransfer(challenge, payload, wasSeenInTime)
+    const burn = await examine.selfTransfer(challenge, payload)
     const shallow = !burn.ok && burn.reason === 'pending_burn'
     if (!burn.ok && !shallow) return refuseTransfer(burn, payload)
     // The burn is claimed even while it lacks confirmations: presented in time, it may become deep enough
@@ -118,10 +118,9 @@ export function createSettle(deps: {
     }
     const { ticketed } = state
     const { challenge } = state.payment
-    const wasSeenInTime = state.kind === 'unclaimed' && state.wasSeenInTime
     return payload.kind === 'permit'
       ? settlePermit(challenge, payload, ticketed, payer)
-      : settleSelfTransfer(challenge, payload, { ticketed, wasSeenInTime })
+      : settleSelfTransfer(challenge, payload, ticketed)
   }
 }
 

@@ -34,7 +34,7 @@ export function createVerify({ examine }: { examine: Examine }): Verify {
         const verdict =
           payload.kind === 'permit'
             ? await examine.permit(challenge, payload, payer)
-            : await examine.selfTransfer(challenge, payload, state.wasSeenInTime)
+            : await examine.selfTransfer(challenge, payload)
         // A good burn that lacks blocks counts as valid: settle claims it now, so that it stays good if it
         // gets them after expiry.
         return verdict.ok || verdict.reason === 'pending_burn' ? undefined : verdict
