@@ -41,13 +41,19 @@ export function createUnderWay(limits: UnderWayLimits, delayMs: () => number) {
   }
 }
 
-/** How late a timer of this length is, and so the event loop. One late tick counts for half as much at each tick after it. */
+/** How much of the newest tick counts. */
+const smoothing = 1 / 8
+
+/**
+ * How late a timer of this length is, and so the event loop: smoothed, because one long pause is no reason to send anybody away,
+ * and a queue that grows is late at every tick.
+ */
 export function measureDelay(tickMs: number): { readonly delayMs: () => number; close(): void } {
   let last = performance.now()
   let lateMs = 0
   const timer = setInterval(() => {
     const now = performance.now()
-    lateMs = (lateMs + Math.max(0, now - last - tickMs)) / 2
+    lateMs += smoothing * (Math.max(0, now - last - tickMs) - lateMs)
     last = now
   }, tickMs)
   timer.unref()
