@@ -158,7 +158,7 @@ export function createRules(deps: {
     onUsurped: (account: Address, txNonce: number) => void usurped.add(`${account}/${txNonce}`),
 
     onStep(name: StepName, args: readonly unknown[], outcome: unknown): void {
-      if (name === 'accept' && (outcome === 'accepted' || typeof outcome === 'object')) {
+      if (name === 'accept' && (outcome === 'accepted' || outcome === 'accepted_again')) {
         onAccepted(args[0] as ChallengeNonce, args[1] as Burn)
       }
       if (name === 'recordSigned')
