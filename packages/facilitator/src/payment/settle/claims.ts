@@ -51,10 +51,10 @@ const temporaryFailures: ReadonlySet<string> = new Set([
 ])
 
 export function createClaims(deps: ClaimsDeps) {
-  const { burner, ledger, examine, report, draining } = deps
+  const { burner, ledger, examine, draining } = deps
   const takeUpLater = createTakeUpLater(deps, takeUp)
   const underWay = createUnderWay(deps, takeUpLater)
-  const burnUntilMined = createBurnUntilMined(deps, accept)
+  const { run, runAgain, follow } = createRun(deps, takeUpLater)
 
   burner.onReorged((item, burned, how) => {
     // The burn may not even be recorded as accepted yet.
@@ -71,78 +71,16 @@ export function createClaims(deps: ClaimsDeps) {
     )
   })
 
-  async function accept({ challenge }: { readonly challenge: Challenge }, burned: Burned): Promise<Burned> {
-    const { burn } = burned
-    if ((await ledger.accept(challenge.nonce, burn)) === 'accepted') report(acceptedEvent(challenge, burn))
-    return burned
-  }
-
-  /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
-  async function run(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
-    const { challenge, payload } = item
-    const outcome = await burned
-    if (outcome.kind === 'burned') return accept(item, outcome)
-    const isDemoted = (await ledger.find(challenge.nonce))?.demoted !== undefined
-    if (draining.aborted) throw leaseLost()
-    if (isDemoted) return burnUntilMined(item, outcome)
-    // Such a failure says nothing of a transaction before this one, or of one whose record was written while only the
-    // answer to that got lost.
-    const unsigned = temporaryFailures.has(outcome.rejection.reason) && !outcome.isDisplaced
-    // Noted before the claim is free: its payer has the next burn relayed the moment it is.
-    if (outcome.spentGas) await ledger.burnFailed(payload.payer)
-    return (await release(item, outcome, unsigned)) ? outcome : endKept(item, outcome)
-  }
-
-  /** A follower of the chain may have seen the burn that the burner did not see. The ledger's record counts. */
-  async function endKept(item: ClaimedPermit, outcome: Failed): Promise<BurnOutcome> {
-    const payment = await ledger.find(item.challenge.nonce)
-    if (payment?.accepted) return { kind: 'burned', burn: payment.accepted.burn }
-    if (payment?.demoted) return burnUntilMined(item, outcome)
-    // A transaction that was recorded before may still burn for it.
-    if (isClaimOf(payment, item)) takeUpLater(item)
-    return outcome
-  }
-
-  /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
-  async function runAgain(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
-    const { nonce } = item.challenge
-    // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
-    await demote(deps, nonce)
-    const isAwaited = (await ledger.find(nonce))?.demoted !== undefined
-    const outcome = await burned
-    return isAwaited ? burnUntilMined(item, outcome) : outcome
-  }
-
-  /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
-  async function follow(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
-    const { nonce } = item.challenge
-    const outcome = await burned
-    if (outcome.kind === 'failed') return runAgain(item, burned)
-    if ((await ledger.find(nonce))?.accepted) await ledger.moveBurn(nonce, outcome.burn)
-    return outcome
-  }
-
   function start(item: ClaimedPermit, verdict: PermitVerdict): void {
     if (underWay.of(item.challenge.nonce)) return
     underWay.track(item, run(item, verdict === 'burned' ? burner.find(item) : burner.burn(item)))
   }
 
-  async function release(
-    { challenge: { nonce }, payload }: ClaimedPermit,
-    { rejection: { reason, message }, txHash }: Pick<Failed, 'rejection' | 'txHash'>,
-    unsigned: boolean,
-  ): Promise<boolean> {
-    const sureOf = { unsigned, identity: Payload.identity(payload) }
-    if ((await ledger.release(nonce, { reason, message, txHash }, sureOf)) === 'kept') return false
-    report({ event: 'burn.failed', challengeNonce: nonce, reason })
-    return true
-  }
-
   async function refuse(item: ClaimedPermit, rejection: Rejection): Promise<'refused' | 'under_way'> {
     if (underWay.of(item.challenge.nonce)) return 'under_way'
-    if (await release(item, { rejection }, true)) return 'refused'
+    if (await release(deps, item, { rejection }, true)) return 'refused'
     if (!(await examine.isLost(item, rejection))) return 'under_way'
-    await release(item, { rejection }, false)
+    await release(deps, item, { rejection }, false)
     return 'refused'
   }
 
@@ -180,38 +118,127 @@ export function createClaims(deps: ClaimsDeps) {
 
     isUnderWay: (challengeNonce: ChallengeNonce): boolean => underWay.of(challengeNonce) !== undefined,
 
-    /**
-     * Takes up what the last holder of the ledger left, be it an earlier run, another daemon, or this one before it lost its
-     * lease. Signed transactions go back to the relayer before `startSenders` lets it assign new txNonces. Claims without one
-     * are judged again: they are burned, found burned, or released. A transfer of the payer's own is accepted when the chain
-     * holds it, and stays claimed for its payload otherwise.
-     */
-    async resume(startSenders: () => Promise<unknown>): Promise<void> {
-      const { transactions, shallow, unsigned, transfers } = await ledger.interrupted()
-      const tell = ({ challenge }: ClaimedPermit) =>
-        report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
-      for (const relayed of shallow) burner.watch(relayed)
-      for (const interrupted of transactions) {
-        const outcomes = burner.resume(interrupted)
-        for (const [i, item] of interrupted.items.entries()) {
-          const outcome = outcomes[i]
-          if (outcome) underWay.track(item, run(item, outcome))
-          tell(item)
-        }
-      }
-      await startSenders()
-      for (const item of unsigned) {
-        await takeUp(item)
-        tell(item)
-      }
-      for (const { challenge, payload } of transfers) {
-        const burn = await examine.selfTransfer(challenge, payload)
-        if (burn.ok) await accept({ challenge }, { kind: 'burned', burn: burn.value })
-      }
-    },
+    resume: createResume(deps, {
+      goOn: (item, outcome) => underWay.track(item, run(item, outcome)),
+      takeUp,
+    }),
 
     idle: underWay.idle,
   }
+}
+
+/**
+ * Takes up what the last holder of the ledger left, be it an earlier run, another daemon, or this one before it lost its lease.
+ * Signed transactions go back to the relayer before `startSenders` lets it assign new txNonces. Claims without one are judged
+ * again: they are burned, found burned, or released.
+ */
+function createResume(
+  deps: ClaimsDeps,
+  claims: {
+    goOn(item: ClaimedPermit, outcome: Promise<BurnOutcome>): void
+    takeUp(item: ClaimedPermit): Promise<unknown>
+  },
+): (startSenders: () => Promise<unknown>) => Promise<void> {
+  const { burner, ledger, examine, report } = deps
+  const tell = ({ challenge }: ClaimedPermit) =>
+    report({ event: 'burn.resumed', challengeNonce: challenge.nonce })
+  return async (startSenders) => {
+    const { transactions, shallow, unsigned, transfers } = await ledger.interrupted()
+    for (const relayed of shallow) burner.watch(relayed)
+    for (const interrupted of transactions) {
+      const outcomes = burner.resume(interrupted)
+      for (const [i, item] of interrupted.items.entries()) {
+        const outcome = outcomes[i]
+        if (outcome) claims.goOn(item, outcome)
+        tell(item)
+      }
+    }
+    await startSenders()
+    for (const item of unsigned) {
+      await claims.takeUp(item)
+      tell(item)
+    }
+    for (const { challenge, payload } of transfers) {
+      const burn = await examine.selfTransfer(challenge, payload)
+      // One that the chain does not hold now stays claimed for its payload.
+      if (burn.ok) await accept(deps, challenge, { kind: 'burned', burn: burn.value })
+    }
+  }
+}
+
+async function accept(
+  { ledger, report }: Pick<ClaimsDeps, 'ledger' | 'report'>,
+  challenge: Challenge,
+  burned: Burned,
+): Promise<Burned> {
+  const { burn } = burned
+  if ((await ledger.accept(challenge.nonce, burn)) === 'accepted') report(acceptedEvent(challenge, burn))
+  return burned
+}
+
+async function release(
+  { ledger, report }: Pick<ClaimsDeps, 'ledger' | 'report'>,
+  { challenge: { nonce }, payload }: ClaimedPermit,
+  { rejection: { reason, message }, txHash }: Pick<Failed, 'rejection' | 'txHash'>,
+  unsigned: boolean,
+): Promise<boolean> {
+  const sureOf = { unsigned, identity: Payload.identity(payload) }
+  if ((await ledger.release(nonce, { reason, message, txHash }, sureOf)) === 'kept') return false
+  report({ event: 'burn.failed', challengeNonce: nonce, reason })
+  return true
+}
+
+/** Takes a burn to the end of its claim: accepted, released, or, once it was accepted, tried again until a block holds it. */
+function createRun(deps: ClaimsDeps, takeUpLater: (item: ClaimedPermit) => void) {
+  const { ledger } = deps
+  const burnUntilMined = createBurnUntilMined(deps)
+
+  /** Runs a burn from its claim on. A burn that surely did not happen frees its challenge. */
+  async function run(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
+    const { challenge, payload } = item
+    const outcome = await burned
+    if (outcome.kind === 'burned') return accept(deps, challenge, outcome)
+    const isDemoted = (await ledger.find(challenge.nonce))?.demoted !== undefined
+    if (deps.draining.aborted) throw leaseLost()
+    if (isDemoted) return burnUntilMined(item, outcome)
+    // Such a failure says nothing of a transaction before this one, or of one whose record was written while only the
+    // answer to that got lost.
+    const unsigned = temporaryFailures.has(outcome.rejection.reason) && !outcome.isDisplaced
+    // Noted before the claim is free: its payer has the next burn relayed the moment it is.
+    if (outcome.spentGas) await ledger.burnFailed(payload.payer)
+    return (await release(deps, item, outcome, unsigned)) ? outcome : endKept(item, outcome)
+  }
+
+  /** A follower of the chain may have seen the burn that the burner did not see. The ledger's record counts. */
+  async function endKept(item: ClaimedPermit, outcome: Failed): Promise<BurnOutcome> {
+    const payment = await ledger.find(item.challenge.nonce)
+    if (payment?.accepted) return { kind: 'burned', burn: payment.accepted.burn }
+    if (payment?.demoted) return burnUntilMined(item, outcome)
+    // A transaction that was recorded before may still burn for it.
+    if (isClaimOf(payment, item)) takeUpLater(item)
+    return outcome
+  }
+
+  /** Runs a burn that no block holds any more. Its payment cannot be finalized until a block holds it again. */
+  async function runAgain(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
+    const { nonce } = item.challenge
+    // A burn that was not accepted bought nothing. If its payload is sent again, the burn is found.
+    await demote(deps, nonce)
+    const isAwaited = (await ledger.find(nonce))?.demoted !== undefined
+    const outcome = await burned
+    return isAwaited ? burnUntilMined(item, outcome) : outcome
+  }
+
+  /** Follows a burn whose transaction is in another block. The burn has another place there, or failed. */
+  async function follow(item: ClaimedPermit, burned: Promise<BurnOutcome>): Promise<BurnOutcome> {
+    const { nonce } = item.challenge
+    const outcome = await burned
+    if (outcome.kind === 'failed') return runAgain(item, burned)
+    if ((await ledger.find(nonce))?.accepted) await ledger.moveBurn(nonce, outcome.burn)
+    return outcome
+  }
+
+  return { run, runAgain, follow }
 }
 
 const leaseLost = () => new SvcError('lease_lost', 'whoever has the ledger next takes the burn up')
@@ -219,9 +246,7 @@ const leaseLost = () => new SvcError('lease_lost', 'whoever has the ledger next 
 /** Whether the payment is still claimed by this payload. Another permit may have claimed it since. */
 function isClaimOf(payment: Payment | undefined, { payload }: ClaimedPermit): boolean {
   const { claim } = payment ?? {}
-  return (
-    claim?.identity === Payload.identity(payload) && claim.permit?.permitNonce === payload.permit.nonce
-  )
+  return claim?.identity === Payload.identity(payload) && claim.permit?.permitNonce === payload.permit.nonce
 }
 
 /**
@@ -229,9 +254,9 @@ function isClaimOf(payment: Payment | undefined, { payload }: ClaimedPermit): bo
  * failures are waited out. The claim stays in any case, because releasing it would erase which burn the payment had.
  */
 function createBurnUntilMined(
-  { burner, ledger, clock, report, retryMs, draining }: ClaimsDeps,
-  accept: (item: ClaimedPermit, burned: Burned) => Promise<Burned>,
+  deps: ClaimsDeps,
 ): (item: ClaimedPermit, outcome: BurnOutcome) => Promise<BurnOutcome> {
+  const { burner, ledger, clock, report, retryMs, draining } = deps
   return async (item, outcome) => {
     const { nonce } = item.challenge
     let last = outcome
@@ -247,7 +272,7 @@ function createBurnUntilMined(
       if (accepted) return { kind: 'burned', burn: accepted.burn }
       last = await burner.burn(item)
     }
-    if (last.kind === 'burned') return accept(item, last)
+    if (last.kind === 'burned') return accept(deps, item.challenge, last)
     report({ event: 'burn.lost', challengeNonce: nonce, reason: last.rejection.reason })
     return last
   }
@@ -297,10 +322,7 @@ function createTakeUpLater(
 }
 
 /** The burns that run at the moment, one for each challenge at most, and how each ends. */
-function createUnderWay(
-  { clock, report, closing }: ClaimsDeps,
-  takeUpLater: (item: ClaimedPermit) => void,
-) {
+function createUnderWay({ clock, report, closing }: ClaimsDeps, takeUpLater: (item: ClaimedPermit) => void) {
   const underWay = new Map<ChallengeNonce, Promise<BurnOutcome>>()
   return {
     track(item: ClaimedPermit, running: Promise<BurnOutcome>): void {

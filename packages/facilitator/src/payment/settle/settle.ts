@@ -32,9 +32,6 @@ export function createSettle(deps: {
   const { refuse, refuseTransfer, refuseLate } = createRefusals({ network, examine, ledger, report })
   const answerClaimed = createAnswerClaimed({ ...deps, network, refuse })
 
-  const isUnderWay = ({ kind, challengeNonce }: Payload.Payload) =>
-    kind === 'permit' && claims.isUnderWay(challengeNonce)
-
   async function settlePermit(
     item: ClaimedPermit,
     ticketed: boolean,
@@ -89,20 +86,18 @@ export function createSettle(deps: {
     const payment = await ledger.find(item.challenge.nonce)
     const isClaimed = isClaimedBy(payment, item.payload)
     const isOver = !isClaimed || (!payment?.accepted && (await claims.refuse(item, rejection)) === 'refused')
-    return isOver
-      ? refuse(rejection, payment && knownHash(payment))
-      : answerClaimed(item.payload, ticketed)
+    return isOver ? refuse(rejection, payment && knownHash(payment)) : answerClaimed(item.payload, ticketed)
   }
 
-  /** It came too late. A request that came in time may have been held up, and have claimed it only now. */
   async function refuseExpired(
     challenge: Challenge,
     payload: Payload.Payload,
     ticketed: boolean,
   ): Promise<SettleAnswer> {
     const refusal = await refuseLate(challenge, payload)
-    const payment = await ledger.find(challenge.nonce)
-    return isClaimedBy(payment, payload) ? answerClaimed(payload, ticketed) : refusal
+    // A request that came in time may have been held up, and have claimed it only now.
+    const isClaimed = isClaimedBy(await ledger.find(challenge.nonce), payload)
+    return isClaimed ? answerClaimed(payload, ticketed) : refusal
   }
 
   return async (presented, { payment, payer }) => {
@@ -112,7 +107,8 @@ export function createSettle(deps: {
     const { ticketed } = state
     const { challenge } = state.payment
     if (state.kind === 'expired') return refuseExpired(challenge, payload, ticketed)
-    if (state.kind === 'claimed' && (state.payment.accepted || isUnderWay(payload)))
+    const isUnderWay = payload.kind === 'permit' && claims.isUnderWay(challenge.nonce)
+    if (state.kind === 'claimed' && (state.payment.accepted || isUnderWay))
       return answerClaimed(payload, ticketed)
     const wasSeenInTime = state.kind === 'unclaimed' && state.wasSeenInTime
     return payload.kind === 'permit'

@@ -181,16 +181,12 @@ export function* interrupted(): Step<InterruptedWork> {
   }
   const isUnderWay = ({ carried }: Slot) => carried.some(({ acceptedBlock }) => acceptedBlock === undefined)
   return {
-    transactions: burns
-      .filter(isUnderWay)
-      .map(({ name, transactions }) => ({
-        transactions,
-        items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
-        accepted: shallow.get(name)?.items ?? [],
-      })),
-    shallow: burns
-      .filter((slot) => !isUnderWay(slot))
-      .flatMap(({ name }) => shallow.get(name) ?? []),
+    transactions: burns.filter(isUnderWay).map(({ name, transactions }) => ({
+      transactions,
+      items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
+      accepted: shallow.get(name)?.items ?? [],
+    })),
+    shallow: burns.filter((slot) => !isUnderWay(slot)).flatMap(({ name }) => shallow.get(name) ?? []),
     unsigned: items.filter((item) => !carrier.has(item.challenge.nonce)),
     transfers,
     mints: yield* interruptedMints(),

@@ -285,7 +285,10 @@ describe('grants where another daemon may take over', () => {
         settings: stepSettings,
         askerOf: () => undefined,
       })
-    return { takeOver, pass: (ms: number) => void (nowMs += ms) }
+    const pass = (ms: number) => {
+      nowMs += ms
+    }
+    return { takeOver, pass }
   }
 
   const granted = async (taking: ReturnType<Ledger['takeGrant']>) => {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
-import { until } from '../../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, readyOf, selfTransferOf } from '../../../test/challenges.js'
 import { openTestLedger } from '../../../test/open-ledger.js'
 import type { Lease } from '../lease.js'
