@@ -315,7 +315,7 @@ function createTakeUpLater(
   return (item, doubt) => {
     const { nonce, deadline = 0 } = item.challenge
     const isWaiting = waiting.has(nonce)
-    if (doubt && (isWaiting || waiting.size >= doubtfulMax)) return
+    if (doubt && !isWaiting && waiting.size >= doubtfulMax) return
     waiting.set(nonce, { item, untilMs: doubt ? deadline * 1000 : 0 })
     if (!isWaiting) void takeUpUntilEnded(nonce)
   }
