@@ -54,7 +54,7 @@ type Load = {
   readonly underWay: Set<MadePayment>
   served: number
   kills: number
-  /** Daemons that were without the database for longer than a grant is held. */
+  /** Daemons that were without the database for longer than a takeover keeps grants back. */
   cutOffs: number
   /** Payments that were granted by such a daemon and, because it could not record that, once more by another. */
   grantedTwice: number
@@ -136,7 +136,7 @@ const losses: readonly (Loss | undefined)[] = [
     },
   },
   {
-    // At the worst instant: it has answered, and nobody else can know. Others grant once more when its hold has run out.
+    // At the worst instant: it has answered, and nobody else can know. The next active one grants once more after a while.
     name: 'without the database',
     isOfActive: true,
     async strike({ net, wire }, fleet, random, load) {

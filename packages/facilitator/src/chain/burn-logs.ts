@@ -11,19 +11,14 @@ const failureData = [{ type: 'bytes' }] as const
 
 const readLogs = <T>(read: () => T): T => wellFormed('eth_getTransactionReceipt', read)
 
-/**
- * Finds the burn of a challenge among a successful transaction's logs. The logs are read once, however many
- * challenges of a batch are asked for.
- */
-export function burnsIn(receipt: Receipt, token: Address): (challenge: Challenge) => Burn | undefined {
-  const transfers = receipt.succeeded ? transfersIn(receipt.logs, token) : []
+/** The burn of a challenge among a successful transaction's logs. */
+export function burnIn(receipt: Receipt, token: Address, { payTo, amount }: Challenge): Burn | undefined {
   const { transactionHash: txHash, blockNumber, blockHash } = receipt
-  return (challenge) => {
-    const transfer = transfers.find(({ to, value }) => to === challenge.payTo && value >= challenge.amount)
-    if (!transfer) return undefined
-    const { leafIndex, from, value } = transfer
-    return { txHash, blockNumber, blockHash, leafIndex, from, value }
-  }
+  const transfers = receipt.succeeded ? transfersIn(receipt.logs, token) : []
+  const transfer = transfers.find(({ to, value }) => to === payTo && value >= amount)
+  if (!transfer) return undefined
+  const { leafIndex, from, value } = transfer
+  return { txHash, blockNumber, blockHash, leafIndex, from, value }
 }
 
 export type BurnVerdict = 'executed' | { readonly reason: Hex }

@@ -13,7 +13,7 @@ import {
 import type { Address } from '@svc-zerc20/protocol'
 import { encodeEventTopics } from 'viem/utils'
 import type { Chain, PermitChainFacts } from '../payment/ports.js'
-import { burnsIn } from './burn-logs.js'
+import { burnIn } from './burn-logs.js'
 import { createCoalescer } from './coalesce.js'
 import { type ChainHead, createChainHead } from './head.js'
 import { createLens, type Lens, type PermitQuery, queryOf } from './lens.js'
@@ -123,7 +123,7 @@ function createFindExecutedBurn(deps: {
       for (const { transactionHash } of logs) {
         const [answer] = await rpc.batch([{ method: 'eth_getTransactionReceipt', params: [transactionHash] }])
         const receipt = parseReceipt(resultOf('eth_getTransactionReceipt', answer))
-        const burn = receipt && burnsIn(receipt, token)(challenge)
+        const burn = receipt && burnIn(receipt, token, challenge)
         if (burn) return burn
       }
     }

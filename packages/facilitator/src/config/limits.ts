@@ -59,15 +59,12 @@ export const limits = {
   leasePollMs: 500,
   /** After this time without a sign of life a daemon is left out of the list. */
   daemonForgottenMs: 3_600_000,
-  /** How long a caller at one daemon keeps the grant of a payment from callers at others, and how often those ask. */
+  /**
+   * How long a daemon that takes over gives no grant of what was accepted before: the one before may have answered, and not have
+   * recorded that yet. And how often callers who wait for one, and answers that were not recorded, are looked at again.
+   */
   grantHoldMs: 30_000,
   sharedPollMs: 250,
-  /** Changes by another daemon are looked for this often where no hint of them arrived. */
-  newsPollMs: 1_000,
-  /** Changes by others in this time are looked at together. */
-  sharedGatherMs: 15,
-  /** Pause before a claim is taken up again whose burn broke off. */
-  handOverRetryMs: 5_000,
   /** Failures of one kind are one log line per window. */
   logWindowMs: 60_000,
   /** Strangers of one path and reason that the admin API shows one by one. */

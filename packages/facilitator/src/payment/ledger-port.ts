@@ -21,7 +21,6 @@ import type {
   ShallowBurns,
   SignedTransaction,
   UnmatchedBurn,
-  UnsignedClaim,
 } from './records.js'
 
 /** The right to answer "success" for one payment, once. */
@@ -32,12 +31,6 @@ export type Grant = {
   use(): Promise<void>
   /** The answer could not be written: the next caller may have the grant. */
   giveBack(): Promise<void>
-}
-
-/** The grant of a payment that was accepted while a caller here waited for it: no other daemon can take it. */
-export type Hold = {
-  /** The burn that paid, to the first one that may be told. */
-  take(ticketed: boolean): Accepted | undefined
 }
 
 /** Records of a payment that is presented. */
@@ -69,27 +62,25 @@ export type InterruptedWork = {
   readonly mints: readonly InterruptedMint[]
 }
 
-/** Signed transactions of an account whose daemon is gone, while burns of it are under way. */
-export type Orphaned = {
-  readonly account: Address
-  /**
-   * Burns, mints and what else uses a txNonce, up to the last burn: lowest txNonce first, each in all its versions. No block
-   * takes one before those below it.
-   */
-  readonly signed: readonly SignedTransaction[]
-  /** The burns. */
-  readonly items: readonly ClaimedPermit[]
-}
-
 /** The claims that a caller may release. */
 export type SureOf = {
   /** Only one for which nothing was signed. */
   readonly unsigned?: boolean
-  /** Only one that this account burns, where several send. */
-  readonly sender?: Address | undefined
   /** Only one by this payload. Another may have claimed meanwhile. */
   readonly identity?: Claim['identity']
 }
+
+/**
+ * `forgotten`: the challenge expired and its retention ended since it was found. A rejection says why the means of a payer do not
+ * suffice.
+ */
+export type ClaimOutcome =
+  | 'claimed'
+  | 'same_payload'
+  | 'other_payload'
+  | 'permit_nonce_in_use'
+  | 'forgotten'
+  | Rejection
 
 /** A pause of issuance, with the operator's words to callers, if there are any. */
 export type Pause = { readonly words?: string | undefined }
@@ -107,22 +98,17 @@ export type Ledger = {
   find(nonce: ChallengeNonce): Promise<Payment | undefined>
   /** The payment that a payload names, and what is known of its payer, in one round trip. */
   presented(payload: Payload.Payload): Promise<Presented>
-  /** The given payments without a claim under way: accepted, released, or not claimed at all. In any order. */
-  ended(nonces: readonly ChallengeNonce[]): Promise<readonly Payment[]>
   /**
    * Atomic: exactly one of concurrent claims on one challenge is `claimed`, and exactly one of concurrent
    * claims with one permit nonce of one payer. With `means`, a permit is claimed only if they cover it, and
    * while the payer has no open claim that they do not know to be burned; otherwise the answer is the reason.
-   * `forgotten` when the challenge expired and its retention ended since it was found.
    */
   claim(
     nonce: ChallengeNonce,
     payload: Payload.Payload,
     ticketed?: boolean,
     means?: PayerMeans,
-    /** The account that is to burn it, where several send. */
-    sender?: Address,
-  ): Promise<'claimed' | 'same_payload' | 'other_payload' | 'permit_nonce_in_use' | 'forgotten' | Rejection>
+  ): Promise<ClaimOutcome>
   ofPayer(payer: Address): Promise<PayerRecord>
   /**
    * A burn that was relayed for this payer failed on chain, at our cost: its next one waits, longer each time. Never throws: a
@@ -135,25 +121,11 @@ export type Ledger = {
    * seen elsewhere. Also when the claim is not what the caller is sure of.
    */
   release(nonce: ChallengeNonce, why?: Released, sureOf?: SureOf): Promise<'released' | 'kept'>
-  /**
-   * Claimed permits that no transaction carries: nobody has begun to burn them, or the burn was broken off. Other daemons
-   * leave theirs to the one that sends.
-   */
-  unsigned(): Promise<readonly ChallengeNonce[]>
-  /** The given claims that are still unsigned. */
-  unsignedClaims(nonces: readonly ChallengeNonce[]): Promise<readonly UnsignedClaim[]>
-  /** Makes unsigned claims those of this account, as far as the daemons of their accounts are gone. */
-  adopt(nonces: readonly ChallengeNonce[], sender: Address): Promise<void>
-  /** Of each account with burns under way whose daemon is gone, apart from this account. */
-  orphaned(account: Address): Promise<readonly Orphaned[]>
-  /**
-   * Work that was under way when the last run of the daemon ended, before this run changed anything. With an account, of
-   * transactions only those that it signed.
-   */
-  interrupted(account?: Address): Promise<InterruptedWork>
+  /** Work that was under way when the ledger was last used, before this run changed anything. */
+  interrupted(): Promise<InterruptedWork>
   /**
    * Remembers the transaction that carries these claimed burns, before anyone else can see it. Without burns it
-   * only uses a txNonce: the next run of its account does not send it again.
+   * only uses a txNonce: the next run does not send it again.
    */
   recordSigned(transaction: SignedTransaction, nonces: readonly ChallengeNonce[]): Promise<void>
   /**
@@ -161,17 +133,6 @@ export type Ledger = {
    * payment, or its claim was released meanwhile: then the burn buys nothing.
    */
   accept(nonce: ChallengeNonce, burn: Burn): Promise<'accepted' | 'already_accepted' | 'not_claimed'>
-  /**
-   * Accepts while a caller here waits: its grant comes in the same round trip, and is held where other daemons could take it.
-   * The hold is for that caller at once: it tells of this moment, and nothing of what happens later.
-   */
-  acceptAwaited(
-    nonce: ChallengeNonce,
-    burn: Burn,
-  ): Promise<{
-    readonly outcome: 'accepted' | 'already_accepted' | 'not_claimed'
-    readonly hold?: Hold
-  }>
   /**
    * A reorg took the accepted burn away: the payment waits for a burn again and cannot be finalized until it is
    * accepted again. A used grant stays used.
@@ -215,12 +176,12 @@ export type Ledger = {
   ): Promise<'recorded' | 'known' | 'full' | 'forgotten'>
   /**
    * The right to answer for an accepted payment, with the burn that paid it. Waits while another caller holds the
-   * grant, at most `boundMs` (then `held`); `used` once an answer was written. A claim with the ticket of its offer
+   * grant, or a daemon that was active before may have given it, at most `boundMs` (then `held`); `used` once an answer was written. A claim with the ticket of its offer
    * is granted only to a request with the ticket: everything in a permit payload stands in the calldata of its burn.
    */
   takeGrant(
     nonce: ChallengeNonce,
     boundMs: number,
-    request?: { readonly ticketed: boolean; readonly hold?: Hold | undefined },
+    ticketed?: boolean,
   ): Promise<(Grant & { readonly accepted: Accepted }) | 'used' | 'held' | 'not_accepted' | 'ticket_needed'>
 }

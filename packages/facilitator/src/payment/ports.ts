@@ -54,17 +54,20 @@ export type TransferLog = {
   readonly value: BaseUnits
 }
 
+/** A receipt, as far as it tells of transfers of the token. */
+export type TransferReceipt = {
+  readonly succeeded: boolean
+  readonly blockNumber: bigint
+  readonly blockHash: string
+  readonly transfers: readonly TransferLog[]
+}
+
 export type SelfTransferChainFacts = {
   readonly timestamp: UnixSeconds
   /** As far as a block backs it; not above the burn's own when nobody asked how deep that is. */
   readonly headNumber: bigint
   readonly burnAddressBalance: bigint
-  readonly receipt?: {
-    readonly succeeded: boolean
-    readonly blockNumber: bigint
-    readonly blockHash: string
-    readonly transfers: readonly TransferLog[]
-  }
+  readonly receipt?: TransferReceipt
 }
 
 /** Reads the chain. A method takes one JSON-RPC round trip unless it says otherwise, and throws `SvcError` when it fails. */

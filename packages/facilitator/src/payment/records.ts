@@ -110,11 +110,9 @@ export type Payment = {
   readonly unmatched?: readonly UnmatchedBurn[]
   /** The payer lets the provider see it since then. */
   readonly disclosedAt?: UnixSeconds
-  /** Why the last claim ended without a burn. Callers that wait for it at another daemon are told. */
-  readonly released?: Released
 }
 
-/** A burn that did not happen. */
+/** Why a claim ended without a burn. */
 export type Released = Omit<Rejection, 'ok'> & { readonly txHash?: TxHash | undefined }
 
 export type Claim = {
@@ -123,17 +121,9 @@ export type Claim = {
   readonly ticketed: boolean
   /** The burn's transaction, as far as one is known. */
   readonly txHash?: TxHash
-  /** The account that is to burn it, where several send. */
-  readonly sender?: Address
   /** Of a permit: whose it is, and its nonce. */
   readonly permit?: { readonly payer: Address; readonly permitNonce: bigint }
 }
-
-/** Whether another account than this one is to burn it. A daemon that is alone with its ledger burns everything. */
-export const isForOtherSender = (
-  claim: Pick<Claim, 'sender'> | undefined,
-  account: Address | undefined,
-): boolean => account !== undefined && claim?.sender !== undefined && claim.sender !== account
 
 /** A burn that buys nothing and is only minted. */
 export type LateBurn = { readonly burn: Burn; readonly reason: LateReason; readonly at: UnixSeconds }
@@ -220,12 +210,6 @@ export type Interrupted = {
   readonly items: readonly ClaimedPermit[]
   /** Other burns of the transaction that are accepted already. Only a reorg concerns them. */
   readonly accepted?: readonly ClaimedPermit[]
-}
-
-/** A claimed permit that no transaction carries. */
-export type UnsignedClaim = ClaimedPermit & {
-  /** The account that is to burn it, where several send. */
-  readonly sender?: Address
 }
 
 /** Accepted burns of an earlier run that a reorg could still take back, and the block that holds them. */

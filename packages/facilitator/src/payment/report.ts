@@ -40,9 +40,6 @@ export const flowEvents = {
     challengeNonce,
     err,
   }),
-  'burn.hand_over_failed': warn('Claims of other daemons could not be taken up. They are tried again soon.', {
-    err,
-  }),
   'burn.unmatched': warn(
     'A transfer to a burn address does not cover its amount alone: it is too small, or one of several parts.',
     { challengeNonce, txHash, reason },

@@ -1,6 +1,6 @@
 /** Finalization, wired: paths, proofs and mints of this facilitator. */
 import { closeAll } from '@svc-zerc20/daemon'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
 import {
@@ -53,8 +53,8 @@ export type Finalization = {
   readonly indexerStatus?: Indexer['status']
   /** Mints what was left out of the epoch of this challenge. */
   readonly closeEpoch?: CloseEpoch
-  /** Hands mints of the last run, of all accounts or of one, back to their senders, before those assign new txNonces. */
-  resumeMints(account?: Address): Promise<void>
+  /** Hands mints of the last run back to their senders, before those assign new txNonces. */
+  resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
   startLoop(): void
   /** Makes proofs for another daemon that runs rounds, until it is closed. */
@@ -71,8 +71,8 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
     sender: parts.senders.mintSender,
     recordSigned: (transaction, nonces) => ledger.recordMintSigned(transaction, nonces),
   })
-  const resume = async (account?: Address) => {
-    if (profile.acceptsPayments) await resumeMints({ ledger, minter, report, account })
+  const resume = async () => {
+    if (profile.acceptsPayments) await resumeMints({ ledger, minter, report })
   }
   const off = whyOff(config, profile)
   if (off !== undefined) {

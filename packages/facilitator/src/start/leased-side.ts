@@ -4,26 +4,20 @@
  * has changed since.
  */
 import { setMaxListeners } from 'node:events'
-import { type Address, SvcError } from '@svc-zerc20/protocol'
+import { SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
-import { startLoop } from '../payment/loop.js'
 import type { AddressSource, Burner, Signers } from '../payment/ports.js'
-import { type Burns, createBurns } from '../payment/settle/burns.js'
-import { startHandOver } from '../payment/settle/hand-over.js'
-import { createOrphans } from '../payment/settle/orphans.js'
-import { createResume } from '../payment/settle/resume.js'
-import { createSharedBurns, type LedgerChanges } from '../payment/settle/shared-burns.js'
+import { createClaims } from '../payment/settle/claims.js'
 import { createBurner } from '../sending/burner/burner.js'
 import { createBurnTrial } from '../sending/burner/trial.js'
-import { countTransactions } from '../sending/relayer/tx-nonces.js'
 import { assertAccountsKnown } from '../store/known-accounts.js'
-import { type Lease, sendLease } from '../store/lease.js'
+import type { Lease } from '../store/lease.js'
 import type { Senders } from './chain-side.js'
 import { createFeesSide, type FeesSide } from './fees.js'
 import { createFinalization, type Finalization } from './finalization.js'
 import { createFollowing, type Following } from './following.js'
 import type { LeasedParts, Parts } from './parts.js'
-import { createPaymentFlow, type PaymentFlow } from './payment-flow.js'
+import { createPaymentFlow, type PaymentFlow, wireExamine } from './payment-flow.js'
 
 export type LeasedSide = {
   readonly senders: Senders
@@ -46,21 +40,12 @@ export type LeasedSide = {
 
 export async function createLeasedSide(
   front: Parts,
-  {
-    addresses,
-    signers,
-    changes,
-  }: {
-    readonly addresses: AddressSource
-    readonly signers: Signers
-    readonly changes: LedgerChanges
-  },
+  { addresses, signers }: { readonly addresses: AddressSource; readonly signers: Signers },
   /** Without it, the daemon only proves for the active one, and tells how things stand. */
   active: Lease | undefined,
   make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
   const { storage, chainSide, profile, clock } = front
-  const isShared = storage.shared !== undefined
   const report = front.telemetry.log
   const leasedStorage = active ? { ...storage, ...storage.under([active]) } : storage
   const { ledger } = leasedStorage
@@ -69,35 +54,26 @@ export async function createLeasedSide(
   })
   const leased: LeasedParts = { ...front, storage: leasedStorage, senders }
   const { relayer, minter } = senders
-  /** The account that sends here, where several do. */
-  const account = isShared ? relayer.address : undefined
   const closing = new AbortController()
   const draining = new AbortController()
-  // Every claim that broke off sleeps on it, and there may be hundreds.
-  setMaxListeners(0, draining.signal)
-  const sharedBurns = createSharedBurns({
-    here: () => (active && !active.lost.aborted ? burns : undefined),
-    ledger,
-    changes,
-    clock,
-  })
-  const flow = createPaymentFlow(leased, addresses, sharedBurns, signers)
-  const { examine } = flow
-  const burns: Burns = createBurns({
+  // Every claim listens, and there may be hundreds.
+  setMaxListeners(0, draining.signal, closing.signal)
+  const examine = wireExamine(leased, signers)
+  const claims = createClaims({
     burner: wireBurner(leased, closing.signal),
     ledger,
     examine,
-    account,
     clock,
     report,
     retryMs: { first: limits.burnRetryFirstMs, max: limits.burnRetryMaxMs },
-    closing: draining.signal,
+    draining: draining.signal,
+    closing: closing.signal,
   })
+  const flow = createPaymentFlow(leased, { addresses, examine, claims })
   const finalization = await make.finalization(leased)
   const following = createFollowing(leased)
   const fees = make.fees(leased)
   const loops = [finalization, following, fees]
-  let stopTakingUp: () => Promise<unknown> = async () => undefined
 
   return {
     senders,
@@ -107,23 +83,20 @@ export async function createLeasedSide(
     fees,
 
     async resume() {
-      await assertAccountsKnown({ storage: leasedStorage, relayer, isShared, minter })
-      const left = await createResume({ ledger, burns, examine, report, account })
+      await assertAccountsKnown({ storage: leasedStorage, relayer, minter })
       await finalization.resumeMints()
-      if (profile.acceptsPayments) left.resumeTransactions()
-      await Promise.all([relayer.start(), minter?.start()])
-      if (profile.acceptsPayments) await left.restartClaims()
+      const startSenders = () => Promise.all([relayer.start(), minter?.start()])
+      await (profile.acceptsPayments ? claims.resume(startSenders) : startSenders())
     },
 
     startLoops() {
       if (!active) return finalization.startHelp()
       for (const loop of loops) loop.startLoop()
-      if (profile.acceptsPayments) stopTakingUp = startTakingUp(leased, { burns, examine, changes, account })
     },
 
     async drain() {
       draining.abort()
-      await Promise.all([stopTakingUp(), burns.idle(), ...loops.map((loop) => loop.close())])
+      await Promise.all([claims.idle(), ...loops.map((loop) => loop.close())])
     },
 
     async close() {
@@ -132,41 +105,6 @@ export async function createLeasedSide(
       await Promise.all([relayer.close(), minter?.close(), fees.closeSender()])
     },
   }
-}
-
-/** Takes up claims that nobody burns, and what other daemons left behind. Returns a function that stops it. */
-function startTakingUp(
-  { chainSide: { rpc }, storage: { ledger, store }, clock, telemetry }: LeasedParts,
-  deps: Pick<PaymentFlow, 'examine'> & {
-    readonly burns: Burns
-    readonly changes: LedgerChanges
-    readonly account: Address | undefined
-  },
-): () => Promise<unknown> {
-  const { account } = deps
-  const report = telemetry.log
-  const retryMs = limits.handOverRetryMs
-  const handOver = startHandOver({ ...deps, ledger, clock, report, retryMs })
-  if (!account) return handOver.stop
-  const endOrphans = createOrphans({
-    ...deps,
-    ledger,
-    async send({ account: gone, signed }) {
-      const used = await countTransactions(rpc, gone, 'latest')
-      for (const { txNonce, raw } of signed)
-        if (txNonce >= used) await rpc.batch([{ method: 'eth_sendRawTransaction', params: [raw] }])
-    },
-    // A lease that was taken once has a new term.
-    fence: async (gone) => (await store.leases.take(sendLease(gone)))?.release(),
-    report,
-  })
-  const orphans = startLoop({
-    round: () => endOrphans(account),
-    clock,
-    periodMs: retryMs,
-    onFailure: (err) => report({ event: 'burn.hand_over_failed', err }),
-  })
-  return () => Promise.all([handOver.stop(), orphans.stop()])
 }
 
 function wireBurner(

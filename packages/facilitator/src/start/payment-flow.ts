@@ -7,9 +7,9 @@ import { limits } from '../config/limits.js'
 import { feeTermsOf } from '../config/settings.js'
 import { createIssueChallenge } from '../payment/issue/challenge.js'
 import type { AddressSource, Signers } from '../payment/ports.js'
-import { createExamine } from '../payment/settle/examine.js'
+import type { Claims } from '../payment/settle/claims.js'
+import { createExamine, type Examine } from '../payment/settle/examine.js'
 import { createSettle } from '../payment/settle/settle.js'
-import type { SettleBurns } from '../payment/settle/shared-burns.js'
 import { createVerify } from '../payment/settle/verify.js'
 import { createStatus } from '../payment/status.js'
 import type { Parts } from './parts.js'
@@ -29,34 +29,37 @@ export function openSigners({ chainSide, telemetry }: Parts) {
   return { signers, close: thread.close }
 }
 
+export const wireExamine = (
+  { config, chainSide: { chain, deployment }, storage: { ledger }, seed, clock }: Parts,
+  signers: Signers,
+): Examine =>
+  createExamine({
+    deployment,
+    ledger,
+    chain,
+    signers,
+    tickets: createTickets(seed),
+    clock,
+    confirmations: config.settlement.confirmations,
+    miningSeconds: limits.miningSeconds,
+  })
+
 export function createPaymentFlow(
   parts: Parts,
-  addresses: AddressSource,
-  burns: SettleBurns,
-  signers: Signers,
+  flow: { readonly addresses: AddressSource; readonly examine: Examine; readonly claims: Claims },
 ) {
   const { config, chainSide, clock } = parts
   const { ledger } = parts.storage
   const { chain, deployment } = chainSide
   const { log } = parts.telemetry
   const { settlement } = config
-  const tickets = createTickets(parts.seed)
-  const examine = createExamine({
-    deployment,
-    ledger,
-    chain,
-    signers,
-    tickets,
-    clock,
-    confirmations: settlement.confirmations,
-    miningSeconds: limits.miningSeconds,
-  })
+  const { addresses, examine, claims } = flow
   return {
     issueChallenge: createIssueChallenge({
       deployment,
       addresses,
       ledger,
-      tickets,
+      tickets: createTickets(parts.seed),
       chain,
       clock,
       report: log,
@@ -72,12 +75,10 @@ export function createPaymentFlow(
       deployment,
       examine,
       ledger,
-      burns,
+      claims,
       report: log,
       receiptPollMs: settlement.receipt_poll_ms,
-      sender: parts.storage.shared && chainSide.relayer,
     }),
     status: createStatus({ ledger, clock }),
-    examine,
   }
 }

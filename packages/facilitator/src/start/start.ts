@@ -9,7 +9,6 @@ import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { Secrets } from '../config/secrets/secrets.js'
 import { profileOf } from '../config/settings.js'
-import { createLedgerChanges } from '../payment/settle/shared-burns.js'
 import { systemRandom } from '../system.js'
 import type { Log } from '../telemetry/events.js'
 import { createTelemetry } from '../telemetry/telemetry.js'
@@ -81,10 +80,6 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     onError,
   })
   opened.push(() => addresses.close())
-  const changes = createLedgerChanges(storage.store.hints, clock, {
-    everyMs: storage.shared ? limits.newsPollMs : limits.handOverRetryMs,
-    gatherMs: limits.sharedGatherMs,
-  })
   const { signers, close } = openSigners(parts)
   opened.push(close)
   // The operator spoke of the ledger as it was opened, and not of what is lost later.
@@ -92,7 +87,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
   const keeper: LeasedSideKeeper = await keepLeasedSide({
     leases: storage.store.leases,
     pollMs: limits.leasePollMs,
-    make: (active) => createLeasedSide(parts, { addresses, signers, changes }, active),
+    make: (active) => createLeasedSide(parts, { addresses, signers }, active),
     isCopy: storage.isCopy && storage.shared !== undefined,
     isOld: () => storage.store.isOld?.() ?? false,
     async acceptCopy(active) {

@@ -11,7 +11,6 @@ import { type Leaves, withFee, withLate, withMint, withMoved, withoutAccepted } 
 import type { PaymentRow } from './rows/payment-rows.js'
 import { doubtSetting, type Rows } from './rows/rows.js'
 import {
-  addBare,
   addSigned,
   endCarried,
   forgetFinalSlots,
@@ -64,7 +63,6 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     }
     return yield* changePayment(event, applied)
   },
-  claim_adopted: changePayment,
   *burn_signed(event, applied) {
     const carried: ChallengeNonce[] = []
     for (const nonce of event.challengeNonces) {
@@ -75,7 +73,6 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
       carried.push(nonce)
     }
     yield* noteTxNonce(event.transaction)
-    if (event.challengeNonces.length === 0) yield* addBare(event.transaction)
     if (carried.length > 0) yield* addSigned('burn', event.transaction, carried)
     return undefined
   },

@@ -27,8 +27,7 @@ export type Binding = {
 
 /** An account that signs, and the highest txNonce that it is known to have signed for or used. */
 export type KnownAccount = { readonly address: Address; readonly txNonce: number }
-/** Where several relayers send, each has its own name. */
-export type AccountName = 'relayer' | 'minter' | `relayer ${Address}`
+export type AccountName = 'relayer' | 'minter'
 
 type Named = { readonly challengeNonce: ChallengeNonce }
 type Signed = { readonly challengeNonces: readonly ChallengeNonce[]; readonly transaction: SignedTransaction }
@@ -42,11 +41,7 @@ export type LedgerEvent =
       readonly identity: string
       readonly ticketed: boolean
       readonly payload: Payload.Payload
-      /** The account that is to burn it, where several send. */
-      readonly sender?: Address
     } & Named)
-  /** The daemon with that account is gone, and another account burns it. Nothing was signed for it. */
-  | ({ readonly event: 'claim_adopted'; readonly sender: Address } & Named)
   /** A transaction with burns is signed. The relayer may send it once this event is durable. */
   | ({ readonly event: 'burn_signed' } & Signed)
   | ({ readonly event: 'claim_released'; readonly why?: Released } & Named)

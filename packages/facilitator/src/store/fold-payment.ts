@@ -1,6 +1,6 @@
 /** The change that an event makes to its payment. A plain function: at run time and in a replay it gives the same. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
-import { type Claim, type Payment, payerOf, type Released } from '../payment/records.js'
+import { type Claim, type Payment, payerOf } from '../payment/records.js'
 import type { LedgerEvent } from './events.js'
 
 /** Events that change one payment. */
@@ -9,7 +9,6 @@ export type PaymentEvent = Extract<
   {
     event:
       | 'payment_claimed'
-      | 'claim_adopted'
       | 'burn_signed'
       | 'claim_released'
       | 'payment_accepted'
@@ -26,15 +25,13 @@ export type PaymentEvent = Extract<
 export function fold(payment: Payment, event: PaymentEvent, at: UnixSeconds): Payment {
   switch (event.event) {
     case 'payment_claimed':
-      return payment.accepted ? payment : claimed(payment, claimOf(event))
-    case 'claim_adopted':
-      return payment.claim ? { ...payment, claim: { ...payment.claim, sender: event.sender } } : payment
+      return payment.accepted ? payment : { ...payment, claim: claimOf(event) }
     case 'burn_signed':
       return payment.claim
         ? { ...payment, claim: { ...payment.claim, txHash: event.transaction.hash } }
         : payment
     case 'claim_released':
-      return payment.accepted ? payment : released(payment, event.why)
+      return payment.accepted ? payment : released(payment)
     case 'payment_accepted':
       return payment.accepted ? payment : accepted(payment, { burn: event.burn, at })
     case 'payment_demoted':
@@ -61,22 +58,15 @@ function claimOf({
   identity,
   ticketed,
   payload,
-  sender,
 }: Extract<PaymentEvent, { event: 'payment_claimed' }>): Claim {
   const of =
     payload.kind === 'permit'
       ? { permit: { payer: payload.payer, permitNonce: payload.permit.nonce } }
       : { txHash: payload.burnTxHash }
-  return { identity, ticketed, ...(sender && { sender }), ...of }
+  return { identity, ticketed, ...of }
 }
 
-function claimed({ released: _, ...payment }: Payment, claim: Claim): Payment {
-  return { ...payment, claim }
-}
-
-function released({ claim: _, demoted: __, ...rest }: Payment, why: Released | undefined): Payment {
-  return why ? { ...rest, released: why } : rest
-}
+const released = ({ claim: _, demoted: __, ...rest }: Payment): Payment => rest
 
 function accepted(payment: Payment, by: NonNullable<Payment['accepted']>): Payment {
   const { claim, demoted: _, ...rest } = payment

@@ -9,7 +9,6 @@ import { type Fence, leaseLost } from './lease.js'
 import type { Keys, Rows } from './rows/rows.js'
 import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
-import { holdSteps } from './steps/hold-steps.js'
 import { loginSteps } from './steps/login-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
 import { payerSteps } from './steps/payer-steps.js'
@@ -27,7 +26,6 @@ export const steps: typeof ledgerSteps &
   typeof operatorSteps &
   typeof payerSteps &
   typeof scheduleSteps &
-  typeof holdSteps &
   typeof loginSteps &
   typeof proofSteps &
   typeof doubtSteps = {
@@ -37,7 +35,6 @@ export const steps: typeof ledgerSteps &
   ...operatorSteps,
   ...payerSteps,
   ...scheduleSteps,
-  ...holdSteps,
   ...loginSteps,
   ...proofSteps,
   ...doubtSteps,
@@ -75,7 +72,6 @@ const rowsNeededBy: { readonly [Name in StepName]?: Names<Name> } = {
   }),
   release: ofPayment,
   recordSigned: ofPayments,
-  adopt: (nonces) => ({ nonces }),
   accept: ofPayment,
   demote: ofPayment,
   moveBurn: ofPayment,
@@ -84,7 +80,7 @@ const rowsNeededBy: { readonly [Name in StepName]?: Names<Name> } = {
   recordLate: ({ nonce }) => ({ nonces: [nonce] }),
   recordUnmatched: ofPayment,
   useGrants: (nonces) => ({ nonces }),
-  takeHold: ofPayment,
+  findGrantable: ofPayment,
   disclose: ofPayment,
 }
 

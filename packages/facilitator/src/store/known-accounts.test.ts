@@ -20,23 +20,14 @@ function setup() {
   const accountOf = (of: Address, mined: number) => ({ address: of, minedCount: async () => mined })
   const start = (mined: { relayer: number; minter?: number }, as = minter) =>
     assertAccountsKnown({
-      isShared: false,
       storage,
       relayer: accountOf(relayer, mined.relayer),
       minter: mined.minter === undefined ? undefined : accountOf(as, mined.minter),
     })
-  /** One of several relayers. */
-  const startShared = (of: Address, mined: number) =>
-    assertAccountsKnown({ isShared: true, storage, relayer: accountOf(of, mined), minter: undefined })
   const acceptCopy = () => store.change('acceptCopy', 0)
   const sign = (txNonce: number, from: Address = relayer) =>
-    store.change(
-      'recordSigned',
-      { txNonce, hash: hashOf(txNonce), raw: '0x02' as const, from },
-      [],
-      undefined,
-    )
-  return { start, startShared, acceptCopy, sign }
+    store.change('recordSigned', { txNonce, hash: hashOf(txNonce), raw: '0x02' as const, from }, [])
+  return { start, acceptCopy, sign }
 }
 
 describe('transactions that the ledger does not know', () => {
@@ -55,25 +46,15 @@ describe('transactions that the ledger does not know', () => {
     await expect(start({ relayer: 4, minter: 8 })).rejects.toThrow('has sent 1 ')
   })
 
-  it('stop none of several relayers once one daemon has accepted the copy, and each of them again after its next start', async () => {
-    const { startShared, acceptCopy } = setup()
-    const relayers = [address('4'), address('5')]
-    for (const of of relayers) await startShared(of, 3)
-    await acceptCopy()
-    for (const of of relayers) await startShared(of, 5)
-    for (const of of relayers) await expect(startShared(of, 6)).rejects.toMatchObject({ code: 'ledger_old' })
-  })
-
   it('are not those that were signed before the copy was accepted, or since, and are mined later', async () => {
-    const { startShared, acceptCopy, sign } = setup()
-    const of = address('4')
-    await startShared(of, 3)
-    await sign(3, of)
+    const { start, acceptCopy, sign } = setup()
+    await start({ relayer: 3 })
+    await sign(3)
     await acceptCopy()
-    await sign(4, of)
-    await startShared(of, 3)
-    await startShared(of, 5)
-    await expect(startShared(of, 6)).rejects.toThrow('has sent 1 ')
+    await sign(4)
+    await start({ relayer: 3 })
+    await start({ relayer: 5 })
+    await expect(start({ relayer: 6 })).rejects.toThrow('has sent 1 ')
   })
 
   it('are counted by account: a mint of the minter says nothing about the relayer', async () => {

@@ -23,7 +23,7 @@ export async function assertKnown(
   const lastTxNonce = (await minedCount()) - 1
   if (known?.address !== address || known.isDoubted || lastTxNonce <= known.txNonce) return lastTxNonce
   throw ledgerOld(
-    `the ${name.replace(` ${address}`, '')} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
+    `the ${name} ${address} has sent ${lastTxNonce - known.txNonce} transactions that the ledger does not know: it is an old ` +
       'copy, or somebody else used that key (then start once with --accept-copy)',
   )
 }
@@ -32,16 +32,13 @@ export async function assertKnown(
 export async function assertAccountsKnown(deps: {
   readonly storage: Pick<OpenLedger, 'knownAccount' | 'bindAccount'>
   readonly relayer: CountedAccount
-  /** Several relayers send, each under its own name. */
-  readonly isShared: boolean
   /** Absent when the relayer sends mints. */
   readonly minter: CountedAccount | undefined
 }): Promise<void> {
   const { knownAccount, bindAccount } = deps.storage
   const { relayer, minter } = deps
-  const relayerName: AccountName = deps.isShared ? `relayer ${relayer.address}` : 'relayer'
   for (const [name, account] of [
-    [relayerName, relayer],
+    ['relayer', relayer],
     ['minter', minter],
   ] as const) {
     if (!account) continue

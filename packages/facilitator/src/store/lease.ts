@@ -3,8 +3,7 @@
  * grows with each holder, and every step that is made under a lease compares the term in its own transaction: a daemon that
  * was stopped for a while and wakes up can change nothing that another one has taken over.
  */
-import { type Address, SvcError } from '@svc-zerc20/protocol'
-import { type Query, type Step, sql } from './sql.js'
+import { SvcError } from '@svc-zerc20/protocol'
 
 /** A lease by name, and the term in which a step was meant. */
 export type Fence = { readonly name: string; readonly term: number }
@@ -43,19 +42,3 @@ export const ownLeases: Leases = {
 
 export const leaseLost = (message = 'another daemon does this work, or has taken it over'): SvcError =>
   new SvcError('lease_lost', message)
-
-const sendPrefix = 'send '
-
-/** The lease of an account that sends burns. */
-export const sendLease = (account: Address): string => `${sendPrefix}${account}`
-
-/** Ends the term of a lease that has run out: its holder, should it wake up, must take it again. */
-export function* endLease(name: string): Step<void> {
-  yield sql`UPDATE lease SET term = term + 1, holder = '' WHERE name = ${name} AND holder <> ''`
-}
-
-/** The accounts whose daemons live at this time of the store's clock. */
-export function* livingSenders(at: Query): Step<ReadonlySet<Address>> {
-  const rows = yield sql`SELECT name FROM lease WHERE until_ms >= ${at} AND name LIKE ${`${sendPrefix}%`}`
-  return new Set(rows.map(({ name }) => name.slice(sendPrefix.length) as Address))
-}

@@ -134,8 +134,6 @@ const shared = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
 -- The daemons that live, and what each tells of itself.
 CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN);
--- Callers that hold the grant of a payment, and have not been answered yet.
-CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
 -- Proofs that the daemon which mints leaves to others. A job without a holder that lives is free.
 CREATE TABLE proof_job (id TEXT PRIMARY KEY, record JSN NOT NULL, holder TEXT, term INT NOT NULL, proof JSN);
 -- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate begins again.

@@ -47,12 +47,6 @@ export const places = (values: readonly Value[]): Query => ({
 })
 export const list = (values: readonly Value[]): Query => sql`(${places(values)})`
 
-/** A list with few texts for all its lengths: a server keeps a plan for each text. The last value is repeated. */
-export function paddedList(values: readonly Value[]): Query {
-  const length = 2 ** Math.ceil(Math.log2(Math.max(1, values.length)))
-  return list(Array.from({ length }, (_, i) => values[Math.min(i, values.length - 1)] ?? null))
-}
-
 /** The time of a PostgreSQL server, in milliseconds: daemons have their own clocks. */
 export const serverNow: Query = sql`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
 

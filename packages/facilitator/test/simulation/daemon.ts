@@ -15,7 +15,6 @@ import type { MintVerifier } from '../../src/payment/finalize/ports.js'
 import { resumeMints } from '../../src/payment/finalize/send.js'
 import type { Loop } from '../../src/payment/loop.js'
 import type { AddressSource, Signers } from '../../src/payment/ports.js'
-import { createLedgerChanges } from '../../src/payment/settle/shared-burns.js'
 import { createMintSender } from '../../src/sending/relayer/mint-sender.js'
 import { createMinter } from '../../src/sending/relayer/minter.js'
 import { createRelayer } from '../../src/sending/relayer/relayer.js'
@@ -117,11 +116,6 @@ export async function startDaemon(deps: DaemonDeps) {
     clock,
     telemetry: { log, metrics: { source: () => undefined } },
   } as unknown as Parts
-  const changes = createLedgerChanges(store.hints, clock, {
-    // Nearly all hints arrive, and looks without one are what a simulation costs.
-    everyMs: 2_000,
-    gatherMs: limits.sharedGatherMs,
-  })
   const addresses: AddressSource = {
     take: async () => ({
       challengeNonce: draws.hex(32) as never,
@@ -143,7 +137,7 @@ export async function startDaemon(deps: DaemonDeps) {
     clock,
     log,
     pollMs: 1_500,
-    make: (active) => createLeasedSide(parts, { addresses, signers, changes }, active, make),
+    make: (active) => createLeasedSide(parts, { addresses, signers }, active, make),
   })
   keeper.start()
   return {
@@ -172,7 +166,7 @@ function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Stora
   const storage: Partial<Storage> = {
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
-    ...(store.hints && { shared: {} as NonNullable<Storage['shared']> }),
+    ...(store.leases.holder && { shared: {} as NonNullable<Storage['shared']> }),
     knownAccount: async (name) => (isKeyShared ? undefined : store.ask(readAccount(name))),
   }
   return storage as Storage
@@ -281,7 +275,7 @@ function wireFinalization(parts: LeasedParts, deps: DaemonDeps): Finalization {
   let loop: Loop | undefined
   return {
     off: undefined,
-    resumeMints: (account) => resumeMints({ ledger, minter, report, account }),
+    resumeMints: () => resumeMints({ ledger, minter, report }),
     startLoop() {
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },

@@ -9,8 +9,7 @@ export type Database = ReturnType<typeof openDatabase>
 /** As the schema of a shared ledger has them. */
 const sharedTables = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INTEGER NOT NULL, until_ms INTEGER NOT NULL);
-CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL, figures TEXT);
-CREATE TABLE hold (nonce BLOB PRIMARY KEY, holder TEXT NOT NULL, until_ms INTEGER NOT NULL);`
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL, figures TEXT);`
 
 /**
  * One database for all histories of this process: each is a transaction that is taken back at its end, so that tables are
@@ -23,12 +22,7 @@ const begin = sql`SAVEPOINT step`
 const commit = sql`RELEASE step`
 const takeBack = sql`ROLLBACK TO step`
 
-export function openDatabase(deps: {
-  readonly settings: GroupSettings
-  readonly now: () => number
-  /** Hears that events were recorded. */
-  readonly onEvents: () => void
-}) {
+export function openDatabase(deps: { readonly settings: GroupSettings; readonly now: () => number }) {
   connection.exec('BEGIN')
   let applied = 0
 
@@ -72,10 +66,7 @@ export function openDatabase(deps: {
         connection.query(sql`UPDATE ledger SET applied = ${done.applied}`)
         return done
       })
-      if (next > applied) {
-        applied = next
-        deps.onEvents()
-      }
+      applied = next
       const [reply] = replies
       if (!reply || 'error' in reply) throw reply?.error
       return reply.value

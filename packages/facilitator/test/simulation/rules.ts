@@ -1,6 +1,6 @@
 /** Rules that must hold at every moment of a simulation, and at its end. */
 import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
-import type { Burn, SignedTransaction } from '../../src/payment/records.js'
+import type { Burn } from '../../src/payment/records.js'
 import type { StepName } from '../../src/store/group.js'
 import { type Block, type Chain, helper, type Leaf } from './chain.js'
 import type { Terms } from './daemon.js'
@@ -49,7 +49,6 @@ export function createRules(deps: {
   const insisted = new Set<ChallengeNonce>()
   /** Burns that the daemon takes up by itself, because their run broke off. */
   const brokenOff = new Set<ChallengeNonce>()
-  const signers = new Map<ChallengeNonce, Address | undefined>()
   const signedAtMs = new Map<ChallengeNonce, number>()
   let reorgedAtMs = Number.NEGATIVE_INFINITY
   let highest = 0
@@ -101,11 +100,8 @@ export function createRules(deps: {
     }
   }
 
-  /** A claim has one sender. Another account may sign its burn only once the claim is released, or taken over unsigned. */
-  function onSigned({ from }: SignedTransaction, nonces: readonly ChallengeNonce[]): void {
+  function onSigned(nonces: readonly ChallengeNonce[]): void {
     for (const nonce of nonces) {
-      if (signers.has(nonce) && signers.get(nonce) !== from) broken(`${nonce} is signed by two accounts`)
-      signers.set(nonce, from)
       if (brokenOff.has(nonce)) onTriedAgain(nonce)
       signedAtMs.set(nonce, now())
     }
@@ -158,12 +154,10 @@ export function createRules(deps: {
     onUsurped: (account: Address, txNonce: number) => void usurped.add(`${account}/${txNonce}`),
 
     onStep(name: StepName, args: readonly unknown[], outcome: unknown): void {
-      if (name === 'accept' && (outcome === 'accepted' || typeof outcome === 'object')) {
+      if (name === 'accept' && (outcome === 'accepted' || outcome === 'accepted_again')) {
         onAccepted(args[0] as ChallengeNonce, args[1] as Burn)
       }
-      if (name === 'recordSigned')
-        onSigned(args[0] as SignedTransaction, args[1] as readonly ChallengeNonce[])
-      if (name === 'release') signers.delete(args[0] as ChallengeNonce)
+      if (name === 'recordSigned') onSigned(args[1] as readonly ChallengeNonce[])
       if (outcome === 'released') onReleased(args[0] as ChallengeNonce)
       if (name === 'demote' && outcome === 'demoted') {
         accepted.delete(args[0] as ChallengeNonce)

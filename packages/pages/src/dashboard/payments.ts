@@ -209,7 +209,6 @@ function list({ payments, token }: Seen): Part[] {
 const eventNames: Readonly<Record<string, string>> = {
   challenge_issued: 'Challenge issued',
   payment_claimed: 'Presented; the burn is sent, or looked for',
-  claim_adopted: 'Another daemon sends the burn',
   claim_released: 'Burn failed; no tokens moved',
   payment_accepted: 'Accepted: the resource may be served',
   grant_used: 'The success answer was written',

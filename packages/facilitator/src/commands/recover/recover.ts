@@ -73,14 +73,13 @@ export async function recoverBurns(options: RecoverOptions): Promise<readonly Fo
   })
   try {
     const chainSide = await openChainSide({ config, secrets, clock, telemetry })
-    const isShared = storage.shared !== undefined
     const nothing = async () => undefined
     const { relayer, minter } = chainSide.openSenders({ recordEmpty: nothing })
     const { rpc } = chainSide
     try {
       if (!(await storage.store.leases.take(activeLease))) throw inUse()
       if (storage.isCopy) await acceptCopy(storage, rpc, log, isCopyAccepted)
-      await assertAccountsKnown({ storage, relayer, isShared, minter })
+      await assertAccountsKnown({ storage, relayer, minter })
       const made =
         config.finalize.mode === 'batch' ? [storage.id, ...(marked === undefined ? [] : [marked])] : []
       const ledgerIds = [...new Set([...options.ledgerIds, ...made])]

@@ -1,5 +1,5 @@
 /** Proves payments under a root and sends their mints; takes up mints that an earlier run signed. */
-import type { Address, Clock } from '@svc-zerc20/protocol'
+import type { Clock } from '@svc-zerc20/protocol'
 import type { Batch, BatchPorts } from '../epochs/ports.js'
 import type { Ledger } from '../ledger-port.js'
 import type { MintCall, Minter, MintOutcome } from '../ports.js'
@@ -129,11 +129,9 @@ export async function resumeMints(deps: {
   readonly ledger: Pick<Ledger, 'interrupted'>
   readonly minter: Pick<Minter, 'resume'>
   readonly report: Report
-  /** The account whose mints are taken up, where others send as well. */
-  readonly account?: Address | undefined
 }): Promise<void> {
   const { minter, report } = deps
-  for (const interrupted of (await deps.ledger.interrupted(deps.account)).mints) {
+  for (const interrupted of (await deps.ledger.interrupted()).mints) {
     // However the mint ends, the next round sees on the chain how far it got.
     minter.resume(interrupted).catch((err) => report({ event: 'finalize.failed', err }))
     for (const _ of interrupted.nonces) report({ event: 'mint.resumed' })

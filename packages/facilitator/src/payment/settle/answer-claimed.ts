@@ -13,29 +13,18 @@ import {
 import type { Ledger } from '../ledger-port.js'
 import type { SettleAnswer } from '../ports.js'
 import type { Payment } from '../records.js'
+import type { Claims } from './claims.js'
 import type { Refuse } from './refusals.js'
-import type { BurnEnd } from './run-burn.js'
-import type { SettleBurns } from './shared-burns.js'
-
-export type AnswerClaimed = ReturnType<typeof createAnswerClaimed>
-
-type Claimed = {
-  readonly ticketed: boolean
-  /** Another account sends the burn. */
-  readonly isElsewhere?: boolean
-  /** How the burn ended, if that is known. */
-  readonly ended?: BurnEnd
-}
 
 /** A request without the ticket that it needs is told how the payment stands, and can take nothing. */
 export function createAnswerClaimed(deps: {
   readonly network: Network.Network
   readonly ledger: Pick<Ledger, 'find' | 'takeGrant'>
-  readonly burns: Pick<SettleBurns, 'watch'>
+  readonly claims: Pick<Claims, 'watch'>
   readonly refuse: Refuse
   readonly receiptPollMs: number
 }) {
-  const { network, ledger, burns, refuse, receiptPollMs } = deps
+  const { network, ledger, claims, refuse, receiptPollMs } = deps
 
   async function find(challengeNonce: ChallengeNonce): Promise<Payment> {
     const payment = await ledger.find(challengeNonce)
@@ -53,15 +42,12 @@ export function createAnswerClaimed(deps: {
       : refuse(reject('pending_burn'), knownHash(payment))
   }
 
-  return async (
-    payload: Payload.Payload,
-    { ticketed, isElsewhere = false, ended }: Claimed,
-  ): Promise<SettleAnswer> => {
+  return async (payload: Payload.Payload, ticketed: boolean): Promise<SettleAnswer> => {
     const { challengeNonce } = payload
-    const end = ended ?? (await burns.watch(challengeNonce, receiptPollMs, isElsewhere))
+    // A payer's own transfer is claimed when it is on the chain: nothing of it is under way here.
+    const end = payload.kind === 'permit' ? await claims.watch(challengeNonce, receiptPollMs) : undefined
     if (typeof end === 'object' && end.kind === 'failed') return refuse(end.rejection, end.txHash)
-    const hold = typeof end === 'object' ? end.hold : undefined
-    const grant = await ledger.takeGrant(challengeNonce, receiptPollMs, { ticketed, hold })
+    const grant = await ledger.takeGrant(challengeNonce, receiptPollMs, ticketed)
     if (typeof grant === 'string') return refuseGrant(await find(challengeNonce), grant)
     const transaction = grant.accepted.burn.txHash
     const payer = payload.kind === 'permit' ? { payer: payload.payer } : {}

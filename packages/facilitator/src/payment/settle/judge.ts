@@ -23,6 +23,7 @@ import type {
   PermitSigners,
   SelfTransferChainFacts,
   TransferLog,
+  TransferReceipt,
 } from '../ports.js'
 import type { Burn, Challenge, OpenClaim, PayerMeans } from '../records.js'
 
@@ -139,15 +140,16 @@ export function judgeMeans(
   return means.balance < amount ? reject('insufficient_funds') : undefined
 }
 
-/** The burn of a self-transfer, or why the named transaction does not pay this challenge. */
-export function judgeSelfTransfer(
+/**
+ * The burn that a receipt proves, whoever sent the transaction, or why it proves none. It takes all three: the transaction
+ * succeeded, one transfer in it covers the amount, and the burn address holds that much.
+ */
+export function judgeReceipt(
   challenge: Challenge,
   txHash: TxHash,
-  facts: SelfTransferChainFacts,
-  confirmations: number,
+  receipt: TransferReceipt,
+  burnAddressBalance: bigint,
 ): Result<Burn> {
-  const { receipt } = facts
-  if (!receipt) return reject('burn_not_found')
   if (!receipt.succeeded) return reject('burn_reverted')
   const paid = receipt.transfers.filter((transfer) => transfer.to === challenge.payTo)
   const covering = largest(paid)
@@ -156,17 +158,23 @@ export function judgeSelfTransfer(
     const total = paid.reduce((sum, transfer) => sum + transfer.value, 0n)
     return total >= challenge.amount ? reject('burn_split') : reject('burn_underpaid')
   }
-  if (facts.burnAddressBalance < challenge.amount) return reject('burn_not_held')
-  const depth = facts.headNumber - receipt.blockNumber + 1n
-  if (depth < BigInt(confirmations)) return reject('pending_burn')
-  return accept({
-    txHash,
-    blockNumber: receipt.blockNumber,
-    blockHash: receipt.blockHash,
-    leafIndex: covering.leafIndex,
-    from: covering.from,
-    value: covering.value,
-  })
+  if (burnAddressBalance < challenge.amount) return reject('burn_not_held')
+  const { blockNumber, blockHash } = receipt
+  const { leafIndex, from, value } = covering
+  return accept({ txHash, blockNumber, blockHash, leafIndex, from, value })
+}
+
+/** The burn of a self-transfer, or why the named transaction does not pay this challenge. */
+export function judgeSelfTransfer(
+  challenge: Challenge,
+  txHash: TxHash,
+  { receipt, burnAddressBalance, headNumber }: SelfTransferChainFacts,
+  confirmations: number,
+): Result<Burn> {
+  if (!receipt) return reject('burn_not_found')
+  const judged = judgeReceipt(challenge, txHash, receipt, burnAddressBalance)
+  const isDeep = headNumber - receipt.blockNumber + 1n >= BigInt(confirmations)
+  return judged.ok && !isDeep ? reject('pending_burn') : judged
 }
 
 function largest(transfers: readonly TransferLog[]): TransferLog | undefined {

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  accept,
-  type FacilitatorApi,
-  type Payload,
-  reject,
-  SvcError,
-} from '@svc-zerc20/protocol'
+import { accept, type FacilitatorApi, type Payload, reject, SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import {
@@ -20,10 +13,9 @@ import { createMemoryLedger } from '../../../test/ledger.js'
 import type { BurnOutcome } from '../ports.js'
 import type { PayerMeans } from '../records.js'
 import type { FlowEvent } from '../report.js'
-import { createBurns } from './burns.js'
+import { createClaims } from './claims.js'
 import { createExamine, type Examine } from './examine.js'
 import { createSettle } from './settle.js'
-import { createLedgerChanges, createSharedBurns } from './shared-burns.js'
 
 const challenge = challengeOf(1)
 const means: PayerMeans = {
@@ -40,8 +32,6 @@ async function setup(options: {
   outcomes?: (() => Promise<BurnOutcome>)[]
   examined?: Partial<Examine>
   retention?: number
-  /** The account that sends here. */
-  sender?: Address
   /** How long a bound is. */
   boundMs?: number
 }) {
@@ -78,29 +68,27 @@ async function setup(options: {
     ...clock,
     sleep: () => new Promise<void>((resolve) => setTimeout(resolve, options.boundMs ?? 10_000)),
   }
-  const burns = createBurns({
+  const claims = createClaims({
     burner,
     ledger,
     examine,
     clock: patient,
     report,
     retryMs: { first: 1, max: 1 },
+    draining: new AbortController().signal,
     closing: new AbortController().signal,
   })
-  const changes = createLedgerChanges(undefined, patient, { everyMs: 1, gatherMs: 0 })
-  const settleBurns = createSharedBurns({ here: () => burns, ledger, changes, clock: patient })
   const settle = createSettle({
     deployment,
     examine,
     ledger,
-    burns: settleBurns,
+    claims,
     report,
     receiptPollMs: 20,
-    sender: options.sender,
   })
   const present = async (payload: FacilitatorApi.PresentedPayment['payload']) =>
     settle({ payload }, await ledger.presented(payload))
-  return { clock, ledger, events, asked, present, burns }
+  return { clock, ledger, events, asked, present, claims }
 }
 
 describe('settle', () => {
@@ -154,15 +142,14 @@ describe('settle', () => {
     expect((await ledger.find(challenge.nonce))?.claim).toBeUndefined()
   })
 
-  it('a burn that another account sends is waited for until it is lost', async () => {
+  it('a burn that a reorg took is waited for until it is lost', async () => {
     let isLost = false
     const { present, ledger } = await setup({
-      sender: addressOf(0xb1),
       boundMs: 20,
       examined: { permit: async () => reject('deadline_passed'), isLost: async () => isLost },
     })
     const payload = permitPayloadOf(challenge)
-    await ledger.claim(challenge.nonce, payload, false, undefined, addressOf(0xb2))
+    await ledger.claim(challenge.nonce, payload)
     await ledger.accept(challenge.nonce, burnOf(5))
     await ledger.demote(challenge.nonce)
     expect((await present(payload)).response.errorReason).toBe('pending_burn')
@@ -190,7 +177,7 @@ describe('settle', () => {
   it('a burn that began while its payload was judged is waited for', async () => {
     let isStale = false
     let end: (outcome: BurnOutcome) => void = () => undefined
-    const { present, burns } = await setup({
+    const { present, claims } = await setup({
       outcomes: [
         () => Promise.reject(new Error('broke off')),
         () =>
@@ -201,7 +188,7 @@ describe('settle', () => {
       examined: {
         async permit() {
           if (!isStale) return accept({ verdict: 'burnable', means })
-          burns.start({ challenge, payload }, 'burnable')
+          claims.start({ challenge, payload }, 'burnable')
           setTimeout(() => end(burned), 5)
           return reject('permit_nonce_stale')
         },

@@ -34,7 +34,7 @@ export function createBatches(deps: {
         const rejection = reason ? toRejection(reason) : isLate ? reject('deadline_passed') : undefined
         if (rejection === undefined) return undefined
         return rejection === 'executed_elsewhere'
-          ? { kind: 'executed' }
+          ? { kind: 'find_again' }
           : { kind: 'would_fail', rejection, isBehind }
       })
     } catch (err) {

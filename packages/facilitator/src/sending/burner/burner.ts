@@ -91,7 +91,7 @@ export function createBurner(deps: BurnerDeps): Burner {
   ): Promise<BurnOutcome> {
     if (outcome.kind === 'find_again') return outcomes.findAgain(item)
     if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
-    return outcome.kind === 'executed' ? outcomes.executed(item) : outcome
+    return outcome
   }
 
   async function resumeItem(

@@ -1,5 +1,5 @@
 /** Outcomes of burns: told by the receipt of their batch, or by the replay ledger on chain. The node is asked until it answers. */
-import type { Receipt } from '@svc-zerc20/evm'
+import { type Receipt, transfersIn } from '@svc-zerc20/evm'
 import {
   type Address,
   type ChallengeNonce,
@@ -8,11 +8,12 @@ import {
   reject,
   SvcError,
 } from '@svc-zerc20/protocol'
-import { burnsIn, verdictsIn } from '../../chain/burn-logs.js'
+import { verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
 import { limits } from '../../config/limits.js'
 import type { BurnOutcome } from '../../payment/ports.js'
 import type { ClaimedPermit } from '../../payment/records.js'
+import { judgeReceipt } from '../../payment/settle/judge.js'
 import { toRejection } from './call.js'
 
 export type ItemOutcome =
@@ -23,9 +24,7 @@ export type ItemOutcome =
    * The chain would refuse the burn now, so nothing was sent. A node that is behind may be wrong about that.
    */
   | { readonly kind: 'would_fail'; readonly rejection: Rejection; readonly isBehind: boolean }
-  /** The chain executed the burn, here or in another transaction. Its place is still to be found. */
-  | { readonly kind: 'executed' }
-  /** The receipt does not tell, but the replay ledger on chain knows. */
+  /** What is known does not tell, or not where the burn is. The replay ledger on chain knows. */
   | { readonly kind: 'find_again' }
 
 export type BurnOutcomes = ReturnType<typeof createBurnOutcomes>
@@ -62,16 +61,15 @@ export function createBurnOutcomes(deps: {
     }
   }
 
-  /** Which burn addresses hold their amount; a node that lags behind the receipt is asked again. */
-  async function readHeld(items: readonly ClaimedPermit[]): Promise<Set<ChallengeNonce>> {
-    let held = new Set<ChallengeNonce>()
-    for (let reads = 0; reads < limits.laggingNodeReadsMax && held.size < items.length; reads++) {
-      if (reads > 0) await pause(limits.receiptPollMaxMs)
+  /** What the burn addresses hold; a node that lags behind the receipt is asked again. */
+  async function readBalances(items: readonly ClaimedPermit[]): Promise<Map<ChallengeNonce, bigint>> {
+    for (let reads = 1; ; reads++) {
       const balances = await chain.balances(items.map(({ challenge }) => challenge.payTo))
-      const covered = items.filter(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
-      held = new Set(covered.map(({ challenge }) => challenge.nonce))
+      const isAll = items.every(({ challenge }, i) => (balances[i] ?? 0n) >= challenge.amount)
+      if (isAll || reads === limits.laggingNodeReadsMax)
+        return new Map(items.map(({ challenge }, i) => [challenge.nonce, balances[i] ?? 0n]))
+      await pause(limits.receiptPollMaxMs)
     }
-    return held
   }
 
   /**
@@ -108,17 +106,14 @@ export function createBurnOutcomes(deps: {
       return notExecuted
     },
 
-    /**
-     * The outcome of each burn in a mined batch. Accepted needs all three: a successful receipt, the transfer in it, and
-     * the funds at the burn address.
-     */
+    /** The outcome of each burn in a mined batch. */
     async inReceipt(items: readonly ClaimedPermit[], receipt: Receipt): Promise<readonly ItemOutcome[]> {
       const verdicts = verdictsIn(receipt, deps.helper)
-      const burnOf = burnsIn(receipt, deps.token)
+      const { transactionHash: txHash } = receipt
+      const shown = { ...receipt, transfers: transfersIn(receipt.logs, deps.token) }
       const done = items.filter(({ challenge }) => verdicts.get(challenge.nonce) === 'executed')
-      const held = await untilAnswered(() => readHeld(done))
+      const balances = done.length > 0 ? await untilAnswered(() => readBalances(done)) : undefined
       return items.map(({ challenge }): ItemOutcome => {
-        const { transactionHash: txHash } = receipt
         const verdict = verdicts.get(challenge.nonce)
         // The permit burner leaves a verdict on every item. A node that shows success without it shows half a
         // receipt.
@@ -133,12 +128,12 @@ export function createBurnOutcomes(deps: {
         if (verdict !== 'executed') {
           const rejection = toRejection(verdict.reason)
           return rejection === 'executed_elsewhere'
-            ? { kind: 'executed' }
+            ? { kind: 'find_again' }
             : { kind: 'failed', rejection, txHash, spentGas: rejection.reason !== 'deadline_passed' }
         }
-        const burn = burnOf(challenge)
+        const judged = judgeReceipt(challenge, txHash, shown, balances?.get(challenge.nonce) ?? 0n)
         // The burn was executed, so the money moved. The search goes on until the node shows all of it.
-        return burn && held.has(challenge.nonce) ? { kind: 'burned', burn } : { kind: 'executed' }
+        return judged.ok ? { kind: 'burned', burn: judged.value } : { kind: 'find_again' }
       })
     },
   }

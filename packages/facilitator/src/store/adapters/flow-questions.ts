@@ -1,39 +1,25 @@
 /** Questions of the payment flow. They change nothing and see only what is durable. */
 import type { Address, BaseUnits, ChallengeNonce, Payload } from '@svc-zerc20/protocol'
-import type { InterruptedWork, Orphaned, PayerRecord, Presented } from '../../payment/ledger-port.js'
-import {
-  type AwaitingMint,
-  type Burn,
-  type Challenge,
-  type ClaimedPermit,
-  type InterruptedMint,
-  isForOtherSender,
-  type OpenSweep,
-  type Payment,
-  type ShallowBurns,
-  type Sweep,
-  type Swept,
-  type UnsignedClaim,
+import type { InterruptedWork, PayerRecord, Presented } from '../../payment/ledger-port.js'
+import type {
+  AwaitingMint,
+  Burn,
+  Challenge,
+  ClaimedPermit,
+  InterruptedMint,
+  OpenSweep,
+  Payment,
+  ShallowBurns,
+  Sweep,
+  Swept,
 } from '../../payment/records.js'
 import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
-import { livingSenders } from '../lease.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
 import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
-import { accountsUnderWay, isOf, type Slot, signedBy, slots } from '../rows/transaction-rows.js'
-import {
-  allOf,
-  first,
-  hexOf,
-  key,
-  paddedList,
-  type Query,
-  type Row,
-  type Step,
-  serverNow,
-  sql,
-} from '../sql.js'
+import { type Slot, slots } from '../rows/transaction-rows.js'
+import { allOf, first, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { waitOf } from '../steps/payer-steps.js'
 import { decode } from '../stored.js'
 import { sumColumns, sumIn } from '../units.js'
@@ -42,13 +28,6 @@ import { sumColumns, sumIn } from '../units.js'
 export function* findPayment(nonce: ChallengeNonce): Step<Payment | undefined> {
   const row = yield* first(sql`SELECT record FROM payment WHERE nonce = ${key(nonce)}`)
   return row && decode<Payment>(row.record)
-}
-
-/** The given payments without a claim under way. */
-export function* endedPayments(nonces: readonly ChallengeNonce[]): Step<readonly Payment[]> {
-  const rows = yield sql`
-    SELECT record FROM payment WHERE nonce IN ${paddedList(nonces.map(key))} AND NOT ${isUnderWay}`
-  return rows.map(({ record }) => decode<Payment>(record))
 }
 
 export function* ofPayer(payer: Address, nowMs: Query): Step<PayerRecord> {
@@ -187,11 +166,8 @@ export function* swept(): Step<Swept> {
   }
 }
 
-/**
- * Work that was under way when the last run ended, of all accounts or of one. A burn that several transactions carried
- * belongs to the newest.
- */
-export function* interrupted(account?: Address): Step<InterruptedWork> {
+/** Work that was under way when the ledger was last used. A burn that several transactions carried belongs to the newest. */
+export function* interrupted(): Step<InterruptedWork> {
   const burns = yield* slots('burn')
   const { items, transfers } = yield* claimsUnderWay()
   const carrier = new Map<ChallengeNonce, string>()
@@ -205,78 +181,30 @@ export function* interrupted(account?: Address): Step<InterruptedWork> {
   }
   const isUnderWay = ({ carried }: Slot) => carried.some(({ acceptedBlock }) => acceptedBlock === undefined)
   return {
-    transactions: burns
-      .filter((slot) => isUnderWay(slot) && isOwn(slot, account))
-      .map(({ name, transactions }) => ({
-        transactions,
-        items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
-        accepted: shallow.get(name)?.items ?? [],
-      })),
-    shallow: burns
-      .filter((slot) => !isUnderWay(slot) && isOwn(slot, account))
-      .flatMap(({ name }) => shallow.get(name) ?? []),
-    unsigned: items.filter((item) => !carrier.has(item.challenge.nonce) && !isForOtherSender(item, account)),
+    transactions: burns.filter(isUnderWay).map(({ name, transactions }) => ({
+      transactions,
+      items: items.filter(({ challenge }) => carrier.get(challenge.nonce) === name),
+      accepted: shallow.get(name)?.items ?? [],
+    })),
+    shallow: burns.filter((slot) => !isUnderWay(slot)).flatMap(({ name }) => shallow.get(name) ?? []),
+    unsigned: items.filter((item) => !carrier.has(item.challenge.nonce)),
     transfers,
-    mints: yield* interruptedMints(account),
+    mints: yield* interruptedMints(),
   }
 }
-
-/** Claimed permits that no transaction carries. */
-const unsigned = sql`
-  payment JOIN permit ON permit.nonce = payment.nonce
-  WHERE stage = 'claimed'
-    AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = payment.nonce AND ${isOf('burn')})`
-
-export function* unsignedNonces(): Step<readonly ChallengeNonce[]> {
-  const rows = yield sql`SELECT payment.nonce AS nonce FROM ${unsigned} ORDER BY payment.id`
-  return rows.map(({ nonce }) => hexOf(nonce) as ChallengeNonce)
-}
-
-/** The given claims that are unsigned, each with the account that is to burn it. */
-export function* unsignedClaims(nonces: readonly ChallengeNonce[]): Step<readonly UnsignedClaim[]> {
-  const rows = yield sql`
-    SELECT payment.record AS payment, permit.record AS permit
-    FROM ${unsigned} AND payment.nonce IN ${paddedList(nonces.map(key))} ORDER BY payment.id`
-  return rows.map(claimIn)
-}
-
-function claimIn(row: Row): UnsignedClaim {
-  const { challenge, claim } = decode<Payment>(row.payment)
-  return { challenge, payload: permitIn(row.permit), ...(claim?.sender && { sender: claim.sender }) }
-}
-
-/** Of each account with burns under way whose daemon is gone, apart from this account. */
-export function* orphaned(account: Address): Step<readonly Orphaned[]> {
-  const living = new Set([account, ...(yield* livingSenders(serverNow))])
-  const gone = new Set((yield* accountsUnderWay('burn')).filter((each) => !living.has(each)))
-  const orphans: Orphaned[] = []
-  for (const each of gone) {
-    const { transactions } = yield* interrupted(each)
-    const last = Math.max(...transactions.map(({ transactions: [version] }) => version?.txNonce ?? -1))
-    const signed = (yield* signedBy(each)).filter(({ txNonce }) => txNonce <= last)
-    orphans.push({ account: each, signed, items: transactions.flatMap(({ items }) => items) })
-  }
-  return orphans
-}
-
-/** Whether this account signed it, if one is asked for. */
-const isOwn = (
-  { transactions: [version] }: Pick<Slot, 'transactions'>,
-  account: Address | undefined,
-): boolean => account === undefined || version?.from === account
 
 function* claimsUnderWay(): Step<{
-  readonly items: readonly UnsignedClaim[]
+  readonly items: readonly ClaimedPermit[]
   readonly transfers: InterruptedWork['transfers']
 }> {
   const rows = yield sql`
     SELECT payment.record AS payment, permit.record AS permit FROM payment LEFT JOIN permit ON permit.nonce = payment.nonce
     WHERE stage IN ('claimed', 'demoted') ORDER BY payment.id`
-  const items: UnsignedClaim[] = []
+  const items: ClaimedPermit[] = []
   const transfers: InterruptedWork['transfers'][number][] = []
   for (const row of rows) {
     const { challenge, claim } = decode<Payment>(row.payment)
-    if (row.permit !== null) items.push(claimIn(row))
+    if (row.permit !== null) items.push({ challenge, payload: permitIn(row.permit) })
     else if (!claim?.permit && claim?.txHash !== undefined) {
       const payload = {
         kind: 'self-transfer',
@@ -309,8 +237,9 @@ function* shallowIn({ transactions, carried }: Slot): Step<ShallowBurns | undefi
   return block && { transactions, items, block }
 }
 
-function* interruptedMints(account: Address | undefined): Step<readonly InterruptedMint[]> {
-  return (yield* slots('mint'))
-    .filter((slot) => isOwn(slot, account))
-    .map(({ transactions, carried }) => ({ transactions, nonces: carried.map(({ nonce }) => nonce) }))
+function* interruptedMints(): Step<readonly InterruptedMint[]> {
+  return (yield* slots('mint')).map(({ transactions, carried }) => ({
+    transactions,
+    nonces: carried.map(({ nonce }) => nonce),
+  }))
 }

@@ -1,33 +1,23 @@
 /** Grants: one success for each accepted payment. A caller holds the grant, and uses it once its answer was written. */
 import type { ChallengeNonce, Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import type { Grant, Hold, Ledger } from '../../payment/ledger-port.js'
-import type { Accepted, Payment } from '../../payment/records.js'
-import type { StepResult } from '../group.js'
-import { grantableIn, type Held, untaken } from '../steps/hold-steps.js'
+import type { Grant, Ledger } from '../../payment/ledger-port.js'
+import type { Payment } from '../../payment/records.js'
+import { grantableIn } from '../steps/steps.js'
 import type { Store } from '../store.js'
 
-/**
- * Accepts a burn for a caller here, with a hold for that one. The store may show the burn to another caller before it answers:
- * that caller has the grant then, and nobody gets a hold.
- */
-type AcceptAwaited = (
-  nonce: ChallengeNonce,
-  accept: (holder: string | undefined) => Promise<StepResult<'accept'>>,
-) => ReturnType<Ledger['acceptAwaited']>
+/** A term in which this daemon is the active one of its ledger. What callers here hold outlives it. */
+type GrantTerm = Pick<Ledger, 'accept' | 'takeGrant'>
 
-/** Where other daemons can reach the store, a hold there keeps their callers off. */
 export function createGrants(
   store: Pick<Store, 'change' | 'closed' | 'leases'>,
   clock: Pick<Clock, 'sleep'>,
   { find, presented }: Pick<Ledger, 'find' | 'presented'>,
-): Pick<Ledger, 'find' | 'presented' | 'takeGrant'> & { readonly acceptAwaited: AcceptAwaited } {
-  const { change } = store
-  const { holder } = store.leases
+): Pick<Ledger, 'find' | 'presented'> & { termWith(change: Store['change']): GrantTerm } {
+  const isShared = store.leases.holder !== undefined
   /** Grants that a caller here holds, each with the callers that wait for it, in order. */
   const held = new Map<ChallengeNonce, (() => void)[]>()
   const unrecorded = createUnrecorded(store, clock)
-  const accepting = createAccepting()
 
   function letGo(nonce: ChallengeNonce): void {
     const line = held.get(nonce)
@@ -39,7 +29,7 @@ export function createGrants(
     const until = performance.now() + limits.grantHoldMs / 2
     held.set(nonce, [])
     return {
-      isHeld: () => holder === undefined || performance.now() < until,
+      isHeld: () => !isShared || performance.now() < until,
       async use() {
         if (!held.has(nonce)) return
         const recorded = unrecorded.record(nonce)
@@ -47,46 +37,12 @@ export function createGrants(
         await recorded
       },
       async giveBack() {
-        if (!held.has(nonce)) return
-        const given = holder === undefined ? Promise.resolve() : change('endHold', nonce, holder)
-        await given.finally(() => letGo(nonce))
+        if (held.has(nonce)) letGo(nonce)
       },
     }
   }
 
-  /** The burn that paid, once this daemon holds the grant. */
-  const look = async (nonce: ChallengeNonce, ticketed: boolean) =>
-    holder ? change('takeHold', nonce, holder, ticketed) : grantableIn(await find(nonce), ticketed)
-
-  /** Holds the grant first and looks then, so that nobody uses it in between. */
-  async function take(
-    nonce: ChallengeNonce,
-    ticketed: boolean,
-    left?: Hold,
-  ): ReturnType<Ledger['takeGrant']> {
-    if (unrecorded.has(nonce)) return 'used'
-    const grant = hold(nonce)
-    const accepted = left?.take(ticketed)
-    if (accepted) return { ...grant, accepted }
-    const found = await look(nonce, ticketed).catch(async (error) => {
-      await grant.giveBack()
-      throw error
-    })
-    if (typeof found === 'object') {
-      accepting.taken(nonce)
-      return { ...grant, accepted: found }
-    }
-    // Nothing was taken. A hold in the store is for another caller here, who waits for the burn.
-    letGo(nonce)
-    return found
-  }
-
   return {
-    async acceptAwaited(nonce, accept) {
-      const { outcome, free } = await accepting.run(nonce, () => accept(holder))
-      return { outcome, ...(free && { hold: handOut(store, clock, nonce, free) }) }
-    },
-
     /** A grant that is used counts at once: nobody may be told that the payment is still good while it is recorded. */
     find: async (nonce) => asUsed(unrecorded.has(nonce), await find(nonce)),
 
@@ -96,79 +52,68 @@ export function createGrants(
       return { ...found, payment: asUsed(isUsed, found.payment) }
     },
 
-    async takeGrant(nonce, boundMs, { ticketed, hold: left } = { ticketed: false }) {
-      let untaken = left
-      const waited = new AbortController()
-      const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
-      try {
-        for (;;) {
-          const line = held.get(nonce)
-          const taken = line ? 'held' : await take(nonce, ticketed, untaken)
-          if (taken !== 'held') return taken
-          // The caller that is waited for may have ended the hold that was meant for this one.
-          untaken = undefined
-          const ended = line
-            ? new Promise<void>((resolve) => line.push(resolve))
-            : clock.sleep(limits.sharedPollMs, waited.signal)
-          if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
-        }
-      } finally {
-        waited.abort('over')
+    /** `change` is made under the lease of the term. */
+    termWith(change) {
+      const inherited = isShared ? createInherited() : undefined
+      // Where others may take over, it is looked at under the lease: they give nothing of it until this caller must be done.
+      const look = async (nonce: ChallengeNonce, ticketed: boolean) =>
+        isShared ? change('findGrantable', nonce, ticketed) : grantableIn(await find(nonce), ticketed)
+
+      /** Holds the grant first and looks then, so that nobody uses it in between. */
+      async function take(nonce: ChallengeNonce, ticketed: boolean): ReturnType<Ledger['takeGrant']> {
+        if (unrecorded.has(nonce)) return 'used'
+        const grant = hold(nonce)
+        const found = await look(nonce, ticketed).catch((error) => {
+          letGo(nonce)
+          throw error
+        })
+        if (typeof found === 'object' && !inherited?.has(nonce)) return { ...grant, accepted: found }
+        letGo(nonce)
+        return typeof found === 'object' ? 'held' : found
+      }
+
+      return {
+        async accept(nonce, burn) {
+          const outcome = await change('accept', nonce, burn)
+          if (outcome === 'accepted') inherited?.leaveOut(nonce)
+          return outcome === 'accepted_again' ? 'accepted' : outcome
+        },
+
+        async takeGrant(nonce, boundMs, ticketed = false) {
+          const waited = new AbortController()
+          const elapsed = clock.sleep(boundMs, waited.signal).then(() => 'elapsed' as const)
+          try {
+            for (;;) {
+              const line = held.get(nonce)
+              const taken = line ? 'held' : await take(nonce, ticketed)
+              if (taken !== 'held') return taken
+              const ended = line
+                ? new Promise<void>((resolve) => line.push(resolve))
+                : clock.sleep(limits.sharedPollMs, waited.signal)
+              if ((await Promise.race([ended, elapsed])) === 'elapsed') return 'held'
+            }
+          } finally {
+            waited.abort('over')
+          }
+        },
       }
     },
   }
 }
 
-/** What the store held for a caller here, and until when that is sure. */
-type Free = Held & { readonly untilMs: number }
-
-/** Payments that the store is accepting, and whether a caller here has found the burn in the store meanwhile. */
-function createAccepting() {
-  const underWay = new Set<{ readonly nonce: ChallengeNonce; isTaken: boolean }>()
+/**
+ * Payments that were accepted before this daemon became the active one. The one before may have answered for them and not have
+ * recorded that yet. They are kept back until its callers must be done, and as long again for it to record them.
+ */
+function createInherited() {
+  const untilMs = performance.now() + limits.grantHoldMs
+  const ours = new Set<ChallengeNonce>()
+  const isOver = () => performance.now() >= untilMs
   return {
-    async run(
-      nonce: ChallengeNonce,
-      accept: () => Promise<StepResult<'accept'>>,
-    ): Promise<{ readonly outcome: Awaited<ReturnType<Ledger['accept']>>; readonly free?: Free }> {
-      const mine = { nonce, isTaken: false }
-      const untilMs = performance.now() + limits.grantHoldMs / 2
-      underWay.add(mine)
-      const accepted = await accept().finally(() => underWay.delete(mine))
-      if (typeof accepted !== 'object') return { outcome: accepted }
-      return { outcome: 'accepted', ...(!mine.isTaken && { free: { ...accepted, untilMs } }) }
-    },
-    taken(nonce: ChallengeNonce): void {
-      for (const each of underWay) if (each.nonce === nonce) each.isTaken = true
-    },
+    has: (nonce: ChallengeNonce): boolean => !isOver() && !ours.has(nonce),
+    /** It is accepted for the first time, and here. */
+    leaveOut: (nonce: ChallengeNonce): void => void (isOver() ? ours.clear() : ours.add(nonce)),
   }
-}
-
-/** A hold that nobody takes at once is given up: its caller went away. In a ledger of one daemon it keeps nobody off. */
-function handOut(
-  { change, closed, leases: { holder } }: Pick<Store, 'change' | 'closed' | 'leases'>,
-  clock: Pick<Clock, 'sleep'>,
-  nonce: ChallengeNonce,
-  free: Free,
-): Hold {
-  let left: Accepted | undefined = free.accepted
-  const take = (ticketed: boolean) => {
-    // A daemon that stood still since it asked for the hold may have lost it.
-    if ((free.ticketed && !ticketed) || performance.now() > free.untilMs) return undefined
-    const taken = left
-    left = undefined
-    return taken
-  }
-  const giveUp = async () => {
-    if (take(true) && !closed.aborted) await change('endHold', nonce, untaken(holder ?? ''))
-  }
-  // A hold that cannot be given up runs out.
-  if (holder !== undefined) {
-    clock
-      .sleep(limits.sharedPollMs, closed)
-      .then(giveUp)
-      .catch(() => undefined)
-  }
-  return { take }
 }
 
 /**
@@ -190,10 +135,11 @@ function createUnrecorded(
     const nonces = [...unsent]
     unsent.clear()
     try {
-      await change('useGrants', nonces, holder)
+      // Under no lease: what was answered is recorded, whoever is active by now.
+      await change('useGrants', nonces)
     } catch (error) {
       for (const each of nonces) unsent.add(each)
-      // Another daemon would serve it again once the hold has run out.
+      // The next active daemon would serve it again, once it gives what it took over.
       if (holder !== undefined) void recordLater()
       throw error
     }

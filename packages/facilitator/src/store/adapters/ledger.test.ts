@@ -1,6 +1,6 @@
 import { Payload } from '@svc-zerc20/protocol'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { movableClock, stoppedClock } from '../../../../../test/support/clocks.js'
 import {
   addressOf,
@@ -15,7 +15,8 @@ import {
 } from '../../../test/challenges.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import { createMemoryStore, stepSettings, stores } from '../../../test/store.js'
-import { ownLeases } from '../lease.js'
+import type { Ledger } from '../../payment/ledger-port.js'
+import { leaseLost, ownLeases } from '../lease.js'
 import { sql } from '../sql.js'
 import { createGrants } from './grants.js'
 import { createStoreLedger } from './ledger.js'
@@ -190,111 +191,12 @@ describe('accept and grant', () => {
     )
   })
 
-  it('is given once, whoever waited for the acceptance and whoever came beside it', async () => {
-    const caller = fc.record({ waited: fc.boolean(), turns: fc.nat({ max: 12 }), writes: fc.boolean() })
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(caller, { minLength: 1, maxLength: 8 }),
-        fc.nat(9),
-        async (callers, turns) => {
-          const { ledger } = setup()
-          const challenge = challengeOf(1)
-          await ledger.issue(challenge)
-          await ledger.claim(challenge.nonce, permitPayloadOf(challenge))
-          const later = async (count: number) => {
-            for (let turn = 0; turn < count; turn++) await Promise.resolve()
-          }
-          const acceptance = later(turns).then(() => ledger.acceptAwaited(challenge.nonce, burnOf(1)))
-          const ends = await Promise.all(
-            callers.map(async ({ waited, turns: left, writes }) => {
-              const hold = waited ? (await acceptance).hold : await later(left)
-              const request = { ticketed: false, ...(hold && { hold }) }
-              const grant = await ledger.takeGrant(challenge.nonce, 1_000, request)
-              if (typeof grant === 'string') return grant
-              // The answer is written.
-              await new Promise(setImmediate)
-              await (writes ? grant.use() : grant.giveBack())
-              return writes ? 'granted' : 'gave back'
-            }),
-          )
-          expect(ends.filter((end) => end === 'granted').length).toBeLessThanOrEqual(1)
-          const last = await ledger.takeGrant(challenge.nonce, 1_000)
-          expect(last === 'used').toBe(ends.includes('granted'))
-        },
-      ),
-      { numRuns: stores },
-    )
-  })
-
-  it('is there without another look for the caller that waited for the acceptance', async () => {
-    const clock = stoppedClock(start)
-    const { store, ledger: shared } = createMemoryStore(clock)
-    const challenge = challengeOf(1)
-    await shared.issue(challenge)
-    await shared.claim(challenge.nonce, permitPayloadOf(challenge))
-    const names: string[] = []
-    const change: typeof store.change = (name, ...args) => {
-      names.push(name)
-      return store.change(name, ...args)
-    }
-    const ask = () => {
-      throw new Error('looked')
-    }
-    const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
-    const askerOf = () => undefined
-    const ledger = createStoreLedger({
-      store: { ...store, change, ask },
-      clock: waits,
-      settings: stepSettings,
-      askerOf,
-    })
-    const { hold } = await ledger.acceptAwaited(challenge.nonce, burnOf(1))
-    const request = { ticketed: false, ...(hold && { hold }) }
-    const grant = await ledger.takeGrant(challenge.nonce, 1_000, request)
-    expect(grant).toMatchObject({ accepted: { burn: burnOf(1), at: seconds(start / 1000) } })
-    expect(names).toEqual(['accept'])
-    // It tells of that moment, and of none after it.
-    await expect(ledger.takeGrant(challenge.nonce, 0, request)).resolves.toBe('held')
-  })
-
-  it('goes to whoever finds the burn in the store before the sender hears that it is recorded, and to nobody else', async () => {
-    const clock = stoppedClock(start)
-    const { store } = createMemoryStore(clock)
-    const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
-    const ledger = createStoreLedger({
-      store,
-      clock: waits,
-      settings: stepSettings,
-      askerOf: () => undefined,
-    })
-    const challenge = challengeOf(1)
-    const { nonce } = challenge
-    await ledger.issue(challenge)
-    await ledger.claim(nonce, permitPayloadOf(challenge))
-    let answer: () => void = () => undefined
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    const slow: typeof store.change = async (name, ...args) => {
-      const outcome = await store.change(name, ...args)
-      if (name === 'accept') await answered
-      return outcome
-    }
-    const accepting = ledger.on({ ...store, change: slow }).acceptAwaited(nonce, burnOf(1))
-    const grant = await ledger.takeGrant(nonce, 1_000)
-    if (typeof grant === 'string') throw new Error(`the grant is ${grant}`)
-    await grant.use()
-    answer()
-    const { hold } = await accepting
-    expect(await ledger.takeGrant(nonce, 1_000, { ticketed: false, hold })).toBe('used')
-  })
-
   it('a used grant is seen at once, also while the disk takes its time', async () => {
     const { ledger, nonce } = await accepted()
     const change = () => new Promise<never>(() => undefined)
     const alone = { change, closed: new AbortController().signal, leases: ownLeases }
     const slow = createGrants(alone, movableClock(), ledger)
-    const grant = await slow.takeGrant(nonce, 1_000)
+    const grant = await slow.termWith(change).takeGrant(nonce, 1_000)
     if (typeof grant === 'string') throw new Error('nobody used it')
     expect((await slow.find(nonce))?.granted).toBe(false)
     void grant.use()
@@ -312,14 +214,15 @@ describe('accept and grant', () => {
     const accepted = { burn: burnOf(1), at: seconds(1_700_000_000) }
     const find = async () => ({ challenge: challengeOf(1), accepted, granted: false })
     const grants = createGrants(alone, movableClock(), { find, presented: () => Promise.reject() })
+    const { takeGrant } = grants.termWith(alone.change)
     const use = async (seed: number) => {
-      const grant = await grants.takeGrant(nonceOf(seed), 1_000)
+      const grant = await takeGrant(nonceOf(seed), 1_000)
       if (typeof grant === 'string') throw new Error(`the grant is ${grant}`)
       await grant.use()
     }
     const first = await Promise.allSettled([use(1), use(2), use(3)])
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    expect(await grants.takeGrant(nonceOf(2), 1_000)).toBe('used')
+    expect(await takeGrant(nonceOf(2), 1_000)).toBe('used')
     isRefused = false
     await Promise.all([use(4), use(5)])
     await use(6)
@@ -349,6 +252,104 @@ describe('accept and grant', () => {
     if (typeof held === 'string') throw new Error('nobody held it')
     await held.giveBack()
     expect(await ledger.takeGrant(challenge.nonce, 10)).toHaveProperty('use')
+  })
+})
+
+describe('grants where another daemon may take over', () => {
+  const challenge = challengeOf(1)
+  const { nonce } = challenge
+
+  /** A payment that is claimed in a store that daemons share, and the clock by which grants are held. */
+  async function shared() {
+    let nowMs = 0
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    onTestFinished(() => now.mockRestore())
+    const { store, ledger } = createMemoryStore(stoppedClock(start))
+    await ledger.issue(challenge)
+    await ledger.claim(nonce, permitPayloadOf(challenge))
+    /** A daemon that becomes the active one. Until `lose`, that is. */
+    function takeOver(lasting = daemon()) {
+      let isLost = false
+      const change: typeof store.change = (...step) =>
+        isLost ? Promise.reject(leaseLost()) : store.change(...step)
+      const lose = () => {
+        isLost = true
+      }
+      return { ...lasting.on({ ...store, change }), lose, takeOverAgain: () => takeOver(lasting) }
+    }
+    const daemon = () =>
+      createStoreLedger({
+        store: { ...store, leases: { ...ownLeases, holder: 'this daemon' } },
+        // A wait for a grant is over at once, and no other one ever is.
+        clock: { now: () => start, sleep: (ms) => new Promise<void>((end) => ms === 0 && end()) },
+        settings: stepSettings,
+        askerOf: () => undefined,
+      })
+    const pass = (ms: number) => {
+      nowMs += ms
+    }
+    return { takeOver, pass }
+  }
+
+  const granted = async (taking: ReturnType<Ledger['takeGrant']>) => {
+    const grant = await taking
+    if (typeof grant === 'string') throw new Error(`the grant is ${grant}`)
+    return grant
+  }
+
+  it('are kept back for thirty seconds by whoever takes over: the daemon before may have answered', async () => {
+    const { takeOver, pass } = await shared()
+    const before = takeOver()
+    await before.accept(nonce, burnOf(1))
+    const answered = await granted(before.takeGrant(nonce, 0))
+    before.lose()
+    const next = takeOver()
+    expect(await next.takeGrant(nonce, 0)).toBe('held')
+    pass(14_999)
+    expect(answered.isHeld()).toBe(true)
+    pass(1)
+    expect(answered.isHeld()).toBe(false)
+    pass(14_999)
+    expect(await next.takeGrant(nonce, 0)).toBe('held')
+    pass(1)
+    expect(await next.takeGrant(nonce, 0)).toHaveProperty('use')
+  })
+
+  it('that were answered are recorded under no lease, and nobody gives them again', async () => {
+    const { takeOver, pass } = await shared()
+    const before = takeOver()
+    await before.accept(nonce, burnOf(1))
+    const answered = await granted(before.takeGrant(nonce, 0))
+    before.lose()
+    const next = takeOver()
+    expect(await next.takeGrant(nonce, 0)).toBe('held')
+    await answered.use()
+    expect(await next.takeGrant(nonce, 0)).toBe('used')
+    pass(30_000)
+    expect(await next.takeGrant(nonce, 0)).toBe('used')
+  })
+
+  it('are looked for under the lease: a daemon that lost it finds none', async () => {
+    const { takeOver } = await shared()
+    const before = takeOver()
+    await before.accept(nonce, burnOf(1))
+    before.lose()
+    await expect(before.takeGrant(nonce, 0)).rejects.toMatchObject({ code: 'lease_lost' })
+    expect(await before.takeOverAgain().takeGrant(nonce, 0)).toBe('held')
+  })
+
+  it('of payments that it accepts itself are given at once, but not of those that a reorg took before', async () => {
+    const { takeOver } = await shared()
+    const before = takeOver()
+    const next = takeOver()
+    expect(await next.accept(nonce, burnOf(1))).toBe('accepted')
+    await (await granted(next.takeGrant(nonce, 0))).giveBack()
+    await granted(next.takeGrant(nonce, 0))
+    before.lose()
+    const last = takeOver()
+    await last.demote(nonce)
+    expect(await last.accept(nonce, burnOf(1))).toBe('accepted')
+    expect(await last.takeGrant(nonce, 0)).toBe('held')
   })
 })
 

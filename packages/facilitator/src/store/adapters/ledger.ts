@@ -14,17 +14,13 @@ import {
   type AwaitingPlace,
   awaitingMint,
   demotedPayments,
-  endedPayments,
   feesDue,
   findPayment,
   interrupted,
   ofPayer,
   openSweeps,
-  orphaned,
   presented,
   swept,
-  unsignedClaims,
-  unsignedNonces,
 } from './flow-questions.js'
 import { createGrants } from './grants.js'
 
@@ -66,24 +62,12 @@ export function createStoreLedger({
   const on = ({ change }: Store): StoreLedger => ({
     issue: (challenge, key) => change('issue', challenge, askerOf(key)),
     ...pauseOn(ask, change),
-    claim: (nonce, payload, ticketed = false, means, sender) =>
-      change('claim', nonce, payload, ticketed, means, sender),
+    claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
     ofPayer: (payer) => ask(ofPayer(payer, nowMs())),
     burnFailed: (payer) => change('burnFailed', payer).catch(() => undefined),
     release: (nonce, why, sureOf) => change('release', nonce, why, sureOf),
-    ended: (nonces) => ask(endedPayments(nonces)),
-    unsigned: () => ask(unsignedNonces()),
-    unsignedClaims: (nonces) => ask(unsignedClaims(nonces)),
-    adopt: (nonces, sender) => change('adopt', nonces, sender),
-    orphaned: (account) => ask(orphaned(account)),
-    interrupted: (account) => ask(interrupted(account)),
-    // A daemon that is alone with its ledger burns every claim, also those of others from before a move.
-    recordSigned: (transaction, nonces) =>
-      change('recordSigned', transaction, nonces, isShared ? transaction.from : undefined),
-    accept: async (nonce, burn) => {
-      const accepted = await change('accept', nonce, burn, false, undefined)
-      return typeof accepted === 'object' ? 'accepted' : accepted
-    },
+    interrupted: () => ask(interrupted()),
+    recordSigned: (transaction, nonces) => change('recordSigned', transaction, nonces),
     demote: (nonce) => change('demote', nonce),
     moveBurn: (nonce, burn) => change('moveBurn', nonce, burn),
     async *demoted() {
@@ -104,9 +88,9 @@ export function createStoreLedger({
     finalize: (nonce, mint, burned) => change('finalize', nonce, mint, burned),
     recordLate: (challenge, burn, reason) => change('recordLate', challenge, burn, reason),
     recordUnmatched: (nonce, transfer) => change('recordUnmatched', nonce, transfer),
-    ...grants,
-    acceptAwaited: (nonce, burn) =>
-      grants.acceptAwaited(nonce, (holder) => change('accept', nonce, burn, true, holder)),
+    find: grants.find,
+    presented: grants.presented,
+    ...grants.termWith(change),
 
     feesDue: (terms) => ask(feesDue(terms)),
     recordSweepSigned: (sweep, transaction) => change('recordSweepSigned', sweep, transaction),

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stoppedClock } from '../../../../../test/support/clocks.js'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
-import { until } from '../../../../../test/support/until.js'
 import { addressOf, burnOf, challengeOf, readyOf, selfTransferOf } from '../../../test/challenges.js'
 import { openTestLedger } from '../../../test/open-ledger.js'
 import type { Lease } from '../lease.js'
@@ -152,67 +151,5 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     expect(await first.ledger.accept(nonce, burnOf(7))).toBe('not_claimed')
     expect(await second.ledger.find(nonce)).toMatchObject({ late: { reason: 'unrecorded' } })
     await close()
-  })
-
-  it('a grant that was held for a caller who went away is free again; one that was taken stays held', async () => {
-    const { first, second, run, endSleeps, close } = await openTwo()
-    await first.ledger.claim(nonce, payload)
-    const left = await first.ledger.acceptAwaited(nonce, burnOf(7))
-    expect(left).toMatchObject({ outcome: 'accepted', hold: {} })
-    expect(await second.ledger.takeGrant(nonce, 0)).toBe('held')
-    endSleeps()
-    await until(async () => (await run('SELECT count(*) FROM hold')) === '0')
-    expect(left.hold?.take(true)).toBeUndefined()
-    expect(await second.ledger.takeGrant(nonce, 0)).toMatchObject({ accepted: { burn: burnOf(7) } })
-
-    const ticketed = challengeOf(5)
-    await first.ledger.issue(ticketed)
-    await first.ledger.claim(ticketed.nonce, selfTransferOf(ticketed, 8), true)
-    const kept = await first.ledger.acceptAwaited(ticketed.nonce, burnOf(8))
-    const stranger = { ticketed: false, ...(kept.hold && { hold: kept.hold }) }
-    expect(await first.ledger.takeGrant(ticketed.nonce, 0, stranger)).toBe('ticket_needed')
-    // The hold is still that of the caller who has the ticket.
-    expect(await second.ledger.takeGrant(ticketed.nonce, 0, { ticketed: true })).toBe('held')
-
-    const next = challengeOf(2)
-    await first.ledger.issue(next)
-    await first.ledger.claim(next.nonce, selfTransferOf(next, 9))
-    const { hold } = await first.ledger.acceptAwaited(next.nonce, burnOf(9))
-    expect(await first.ledger.takeGrant(next.nonce, 0, { ticketed: false, hold })).toHaveProperty('use')
-    endSleeps()
-    // A step behind any that would give it up.
-    await first.ledger.issue(challengeOf(3))
-    expect(await second.ledger.takeGrant(next.nonce, 0)).toBe('held')
-    await close()
-  })
-
-  describe('a grant that was held for one caller, and that another one at this daemon has taken first', () => {
-    async function takenByAnother() {
-      const two = await openTwo()
-      const { first } = two
-      await first.ledger.claim(nonce, payload)
-      const { hold } = await first.ledger.acceptAwaited(nonce, burnOf(7))
-      const grant = await first.ledger.takeGrant(nonce, 0)
-      if (typeof grant === 'string') throw new Error(grant)
-      return { ...two, hold, grant }
-    }
-
-    it('is still held when the first one went away', async () => {
-      const { first, second, endSleeps, close } = await takenByAnother()
-      endSleeps()
-      // A step behind any that would give it up.
-      await first.ledger.issue(challengeOf(3))
-      expect(await second.ledger.takeGrant(nonce, 0)).toBe('held')
-      await close()
-    })
-
-    it('is held in the store again when that one gives it back and the first one takes it', async () => {
-      const { first, second, hold, grant, close } = await takenByAnother()
-      const waiting = first.ledger.takeGrant(nonce, 10_000, { ticketed: false, hold })
-      await grant.giveBack()
-      expect(await waiting).toHaveProperty('use')
-      expect(await second.ledger.takeGrant(nonce, 0)).toBe('held')
-      await close()
-    })
   })
 })

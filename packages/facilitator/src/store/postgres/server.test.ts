@@ -12,7 +12,6 @@ import { portsOf, stepSettings } from '../../../test/store.js'
 import { limits } from '../../config/limits.js'
 import type { AccountName } from '../events.js'
 import type { Lease } from '../lease.js'
-import { sendLease } from '../lease.js'
 import { sql } from '../sql.js'
 import { readAccount } from '../steps/operator-steps.js'
 import { type Store, under } from '../store.js'
@@ -163,146 +162,44 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await second.store.close()
   })
 
-  it('one daemon at a time holds a grant; a used one is used everywhere, and a dead holder frees it', async () => {
+  it('a grant that the daemon before gave is given by no other one: it is looked for, and recorded, as its lease was', async () => {
     const database = await newDatabase()
     const [first, second] = [await open(database), await open(database)]
+    const active = async ({ store }: typeof first) => {
+      const lease = await store.leases.take('active')
+      if (!lease) throw new Error('another daemon has it')
+      const { ledger } = portsOf(store, stoppedClock(), stepSettings)
+      return ledger.on(under(store, [lease]))
+    }
     const challenge = challengeOf(1)
     const { nonce } = challenge
-    const [one, two] = [first, second].map(({ store }) => portsOf(store, stoppedClock(), stepSettings).ledger)
-    if (!one || !two) throw new Error('two ledgers')
+    const one = await active(first)
     await one.issue(challenge)
-    await two.claim(nonce, permitPayloadOf(challenge))
+    await one.claim(nonce, permitPayloadOf(challenge))
     await one.accept(nonce, burnOf(1))
     const grant = await one.takeGrant(nonce, 0)
-    expect(grant).toMatchObject({ accepted: { burn: burnOf(1) } })
-    expect(await two.takeGrant(nonce, 0)).toBe('held')
-    // Its holder died, and its time is over.
-    await server.run('UPDATE hold SET until_ms = 0', database)
-    const next = await two.takeGrant(nonce, 0)
-    if (typeof next === 'string') throw new Error(next)
-    await next.use()
-    expect(await one.takeGrant(nonce, 0)).toBe('held')
-    if (typeof grant === 'object') await grant.giveBack()
-    expect(await one.takeGrant(nonce, 0)).toBe('used')
-    await first.store.close()
-    await second.store.close()
-  })
-
-  it('a claim is adopted only when the daemon of its sender is gone; whoever wakes up late cannot sign for it', async () => {
-    const database = await newDatabase()
-    const [first, second] = [await open(database), await open(database)]
-    const [one, two] = [first, second].map(({ store }) => portsOf(store, stoppedClock(), stepSettings).ledger)
-    if (!one || !two) throw new Error('two ledgers')
-    const [gone, heir] = [addressOf(0xb1), addressOf(0xb2)]
-    const lease = await first.store.leases.take(sendLease(gone))
-    const late = portsOf(under(first.store, [lease as Lease]), stoppedClock(), stepSettings).ledger
-    const [unsigned, signed] = [challengeOf(1), challengeOf(2)]
-    for (const [i, challenge] of [unsigned, signed].entries()) {
-      await one.issue(challenge)
-      const payload = permitPayloadOf(challenge, { nonce: BigInt(i) })
-      await one.claim(challenge.nonce, payload, false, undefined, gone)
-    }
-    const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: gone } as const
-    await one.recordSigned(transaction, [signed.nonce])
-
-    await two.adopt([unsigned.nonce, signed.nonce], heir)
-    const senderOf = async () => (await two.unsignedClaims(await two.unsigned())).map(({ sender }) => sender)
-    expect(await two.unsigned()).toEqual([unsigned.nonce])
-    expect(await senderOf()).toEqual([gone])
-    expect(await two.orphaned(heir)).toEqual([])
-
+    if (typeof grant === 'string') throw new Error(grant)
     await server.run('UPDATE lease SET until_ms = 0', database)
-    await two.adopt([unsigned.nonce, signed.nonce], heir)
-    expect(await senderOf()).toEqual([heir])
-    await expect(
-      one.recordSigned({ ...transaction, txNonce: 1, hash: hashOf(10) }, [unsigned.nonce]),
-    ).rejects.toMatchObject({ code: 'lease_lost' })
-    // Nor may it free the challenge of a burn that its heir has sent.
-    await expect(late.release(unsigned.nonce)).rejects.toMatchObject({ code: 'lease_lost' })
-    expect(await one.release(unsigned.nonce, undefined, { sender: gone })).toBe('kept')
-    await two.recordSigned({ ...transaction, hash: hashOf(11), from: heir }, [unsigned.nonce])
-    // Signed bytes stay those of the account that signed them, and anybody can send them.
-    expect(await two.orphaned(heir)).toMatchObject([
-      { account: gone, signed: [transaction], items: [{ challenge: signed }] },
-    ])
-    expect((await one.interrupted(gone)).transactions).toHaveLength(1)
-    const waiting = challengeOf(3)
-    await two.issue(waiting)
-    await two.claim(waiting.nonce, permitPayloadOf(waiting, { nonce: 3n }), false, undefined, heir)
-    expect((await one.interrupted(gone)).unsigned).toEqual([])
-    expect((await two.interrupted(heir)).unsigned).toMatchObject([{ challenge: waiting }])
-    expect((await two.interrupted(heir)).transactions).toMatchObject([{ items: [{ challenge: unsigned }] }])
+    const two = await active(second)
+    expect(await two.takeGrant(nonce, 0)).toBe('held')
+    await grant.giveBack()
+    await expect(one.takeGrant(nonce, 0)).rejects.toMatchObject({ code: 'lease_lost' })
+    // Nor may it sign, or free the challenge of a burn that the other one sends.
+    const transaction = { txNonce: 0, hash: hashOf(9), raw: '0x09', from: addressOf(0xb1) } as const
+    await expect(one.recordSigned(transaction, [nonce])).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(one.release(nonce)).rejects.toMatchObject({ code: 'lease_lost' })
+    const other = challengeOf(2)
+    await two.issue(other)
+    await two.claim(other.nonce, permitPayloadOf(other, { nonce: 1n }))
+    await two.accept(other.nonce, burnOf(2))
+    const own = await two.takeGrant(other.nonce, 0)
+    if (typeof own === 'string') throw new Error(own)
+    await server.run('UPDATE lease SET until_ms = 0', database)
+    await active(first)
+    await own.use()
+    expect(await (await active(first)).takeGrant(other.nonce, 0)).toBe('used')
     await first.store.close()
     await second.store.close()
-  })
-
-  it('what one account signed is taken up by no other one', async () => {
-    const database = await newDatabase()
-    const { store } = await open(database)
-    const { ledger } = portsOf(store, stoppedClock(), stepSettings)
-    const [signer, other] = [addressOf(0xb1), addressOf(0xb2)]
-    const [burning, minting] = [challengeOf(1), challengeOf(2)]
-    const signed = (txNonce: number) =>
-      ({ txNonce, hash: hashOf(txNonce), raw: '0x02', from: signer }) as const
-    await ledger.issue(burning)
-    await ledger.claim(burning.nonce, permitPayloadOf(burning))
-    await ledger.recordSigned(signed(4_800), [burning.nonce])
-    await ledger.recordLate(minting, burnOf(2), 'late')
-    await ledger.recordMintSigned(signed(4_801), [minting.nonce])
-
-    expect((await ledger.interrupted(other)).transactions).toEqual([])
-    expect((await ledger.interrupted(signer)).transactions).toMatchObject([{ transactions: [signed(4_800)] }])
-    expect((await ledger.interrupted(other)).mints).toEqual([])
-    for (const account of [signer, undefined]) {
-      expect((await ledger.interrupted(account)).mints).toMatchObject([{ transactions: [signed(4_801)] }])
-    }
-    const lease = await store.leases.take(sendLease(signer))
-    expect(await ledger.orphaned(other)).toEqual([])
-    await lease?.release()
-    expect(await ledger.orphaned(other)).toMatchObject([{ signed: [signed(4_800)] }])
-    await store.close()
-  })
-
-  it('of an account that is gone others get all that it signed up to its last burn, whatever for', async () => {
-    const database = await newDatabase()
-    const { store } = await open(database)
-    const { ledger } = portsOf(store, stoppedClock(), stepSettings)
-    const [gone, other] = [addressOf(0xb1), addressOf(0xb2)]
-    const signed = (txNonce: number, version = 0) =>
-      ({ txNonce, hash: hashOf(100 * txNonce + version), raw: '0x02', from: gone }) as const
-    const [first, second, minting] = [challengeOf(1), challengeOf(2), challengeOf(3)]
-    for (const [i, challenge] of [first, second].entries()) {
-      await ledger.issue(challenge)
-      await ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(i) }))
-    }
-    await ledger.recordLate(minting, burnOf(3), 'late')
-    // A mint, a call that was given up for an empty one, a distribution, a burn, and a mint behind it.
-    await ledger.recordMintSigned(signed(7), [minting.nonce])
-    await ledger.recordSigned(signed(8), [first.nonce])
-    await ledger.recordSigned(signed(8, 1), [])
-    await ledger.recordSigned(signed(9), [])
-    await ledger.recordMintSigned(signed(11), [minting.nonce])
-    await ledger.recordSigned(signed(10), [second.nonce])
-    await ledger.recordSigned({ ...signed(9, 5), from: other }, [])
-    expect(await ledger.orphaned(other)).toMatchObject([
-      {
-        account: gone,
-        signed: [signed(7), signed(8), signed(8, 1), signed(9), signed(10)],
-        items: [{ challenge: first }, { challenge: second }],
-      },
-    ])
-    // The record of the distribution was not heard of, and its txNonce went to another call.
-    const third = challengeOf(4)
-    await ledger.issue(third)
-    await ledger.claim(third.nonce, permitPayloadOf(third, { nonce: 2n }))
-    await ledger.recordSigned(signed(9, 6), [third.nonce])
-    const [orphan] = await ledger.orphaned(other)
-    expect(orphan?.signed.filter(({ txNonce }) => txNonce === 9)).toEqual([signed(9, 6)])
-    // Empty ones are many on a bad day, and are not kept for ever.
-    for (let version = 0; version < 70; version++) await ledger.recordSigned(signed(6, version), [])
-    const [many] = await ledger.orphaned(other)
-    expect(many?.signed.filter(({ txNonce }) => txNonce === 6)).toHaveLength(64)
-    await store.close()
   })
 
   it('goes on after connections were cut at any instant: all that was told is there, and nothing twice', async () => {
@@ -339,8 +236,8 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     const database = await newDatabase()
     const [first, second] = [await open(database), await open(database)]
     const account = { address: addressOf(1), txNonce: 1 }
-    const relayers: readonly AccountName[] = ['relayer', `relayer ${account.address}`]
-    for (const name of relayers) await first.store.change('bindAccount', name, account)
+    const accounts: readonly AccountName[] = ['relayer', 'minter']
+    for (const name of accounts) await first.store.change('bindAccount', name, account)
     await issue(first.store, 1)
     await issue(first.store, 2)
     // A standby took over that never got the last event. Only the first daemon knows of it.
@@ -364,7 +261,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
       expect(store.figures().failed).toBe(false)
     }
     // The chain may know more of each account, also of those that the daemon which accepted the copy does not use.
-    for (const name of relayers) {
+    for (const name of accounts) {
       expect(await first.store.ask(readAccount(name))).toEqual({ ...account, isDoubted: true })
       await first.store.change('bindAccount', name, account)
       expect(await second.store.ask(readAccount(name))).toEqual({ ...account, isDoubted: false })

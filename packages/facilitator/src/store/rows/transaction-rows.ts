@@ -1,7 +1,7 @@
 /**
  * Signed transactions as rows. A slot is one txNonce of an account, for one purpose. It has the signed versions of its
  * transaction, and the payments that it carries. After a crash or a reorg the same bytes are sent again. A slot that carries
- * nothing any more is forgotten. One that never did is kept for a while, for those who send what a dead daemon signed.
+ * nothing any more is forgotten.
  */
 import type { Address, ChallengeNonce, TxHash } from '@svc-zerc20/protocol'
 import type { Purpose, SignedTransaction } from '../../payment/records.js'
@@ -15,10 +15,7 @@ export type Slot = {
   readonly carried: readonly { readonly nonce: ChallengeNonce; readonly acceptedBlock?: number }[]
 }
 
-/** `bare`: what carries no payment, as an empty transaction or a distribution. Its txNonce must be used all the same. */
-type SlotKind = Purpose | 'bare'
-
-const slotOf = (kind: SlotKind, txNonce: number, account: Address) => `${kind}/${account}/${txNonce}`
+const slotOf = (kind: Purpose, txNonce: number, account: Address) => `${kind}/${account}/${txNonce}`
 
 /** The names of slots of a purpose are all between these two. */
 export const isOf = (purpose: Purpose): Query => sql`slot > ${`${purpose}/`} AND slot < ${`${purpose}0`}`
@@ -40,47 +37,14 @@ export function* addSigned(
   const other = otherUserOfTxNonce[purpose]
   // An empty call gives up another one that is out, and may still be mined.
   if (nonces.length > 0 && !isReplacement) {
-    for (const kind of [purpose, 'bare', ...(other ? [other] : [])] as const)
-      yield* forgetSlot(kind, txNonce, from)
+    for (const kind of other ? [purpose, other] : [purpose]) yield* forgetSlot(kind, txNonce, from)
   }
-  yield* insertSigned(slot, transaction)
-  for (const nonce of nonces) {
-    yield sql`INSERT INTO carried (nonce, slot) VALUES (${key(nonce)}, ${slot}) ON CONFLICT DO NOTHING`
-  }
-}
-
-function* insertSigned(slot: string, transaction: SignedTransaction): Step<void> {
   yield sql`
     INSERT INTO signed (hash, slot, record) VALUES (${key(transaction.hash)}, ${slot}, ${encode(transaction)})
     ON CONFLICT DO NOTHING`
-}
-
-/** Transactions without a payment that are kept of each account: far more than can be out at once. */
-const bareKept = 64
-
-/** Adds one that carries no payment. The newest are kept: burns of the account may have to wait for them. */
-export function* addBare(transaction: SignedTransaction): Step<void> {
-  const { txNonce, from } = transaction
-  yield* insertSigned(slotOf('bare', txNonce, from), transaction)
-  const isOfAccount = sql`slot > ${`bare/${from}/`} AND slot < ${`bare/${from}0`}`
-  yield sql`
-    DELETE FROM signed WHERE ${isOfAccount}
-      AND id NOT IN (SELECT id FROM signed WHERE ${isOfAccount} ORDER BY id DESC LIMIT ${bareKept})`
-}
-
-/** All that is kept of what an account signed, for whatever purpose: lowest txNonce first, and oldest version first. */
-export function* signedBy(account: Address): Step<readonly SignedTransaction[]> {
-  const rows = yield sql`SELECT record FROM signed WHERE slot LIKE ${`%/${account}/%`} ORDER BY id`
-  return rows
-    .map(({ record }) => decode<SignedTransaction>(record))
-    .sort((one, other) => one.txNonce - other.txNonce)
-}
-
-/** The accounts that signed transactions of this purpose which are under way. */
-export function* accountsUnderWay(purpose: Purpose): Step<readonly Address[]> {
-  const rows = yield sql`
-    SELECT DISTINCT slot FROM carried WHERE ${isOf(purpose)} AND accepted_block IS NULL`
-  return rows.map(({ slot }) => slot.split('/')[1])
+  for (const nonce of nonces) {
+    yield sql`INSERT INTO carried (nonce, slot) VALUES (${key(nonce)}, ${slot}) ON CONFLICT DO NOTHING`
+  }
 }
 
 export function* isCarried(nonce: ChallengeNonce): Step<boolean> {
@@ -133,7 +97,7 @@ export function* forgetPermit(nonce: ChallengeNonce): Step<void> {
       AND NOT EXISTS (SELECT 1 FROM carried WHERE carried.nonce = permit.nonce AND ${isOf('burn')})`
 }
 
-export function* forgetSlot(kind: SlotKind, txNonce: number, account: Address): Step<void> {
+export function* forgetSlot(kind: Purpose, txNonce: number, account: Address): Step<void> {
   const slot = slotOf(kind, txNonce, account)
   yield sql`DELETE FROM carried WHERE slot = ${slot}`
   yield sql`DELETE FROM signed WHERE slot = ${slot}`

@@ -2,22 +2,22 @@
  * The steps of the ledger: each reads, decides and records in one transaction. A step throws before it writes, or not at
  * all. Outcomes are those of the ledger's port.
  */
-import { type Address, type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
+import { type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
 import { rankOf } from '../../payment/issue/shares.js'
 import type { Ledger, Pause, SureOf } from '../../payment/ledger-port.js'
-import {
-  type Burn,
-  type Challenge,
-  isForOtherSender,
-  type LateReason,
-  type Mint,
-  type PayerMeans,
-  type Payment,
-  type Released,
-  type SignedTransaction,
+import type {
+  Accepted,
+  Burn,
+  Challenge,
+  LateReason,
+  Mint,
+  PayerMeans,
+  Payment,
+  Released,
+  SignedTransaction,
 } from '../../payment/records.js'
 import { judgeMeans } from '../../payment/settle/judge.js'
-import { endLease, leaseLost, livingSenders, sendLease } from '../lease.js'
+import { leaseLost } from '../lease.js'
 import { awaitedIn } from '../leaves.js'
 import type { LeafRows } from '../rows/leaf-rows.js'
 import { nonceReused } from '../rows/payment-rows.js'
@@ -25,7 +25,6 @@ import { pauseSetting } from '../rows/rows.js'
 import { isCarried } from '../rows/transaction-rows.js'
 import { first, list, type Step, sql } from '../sql.js'
 import { isDoubtful, isUnseen } from './doubt.js'
-import { beginHold, endHold, type Held } from './hold-steps.js'
 import type { StepContext } from './step-context.js'
 
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
@@ -84,7 +83,6 @@ function* claim(
   payload: Payload.Payload,
   ticketed: boolean,
   means: PayerMeans | undefined,
-  sender: Address | undefined,
 ): Step<Outcome<'claim'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   const identity = Payload.identity(payload)
@@ -101,14 +99,7 @@ function* claim(
       return 'permit_nonce_in_use'
     }
   }
-  yield* context.record({
-    event: 'payment_claimed',
-    challengeNonce: nonce,
-    identity,
-    ticketed,
-    payload,
-    ...(sender && { sender }),
-  })
+  yield* context.record({ event: 'payment_claimed', challengeNonce: nonce, identity, ticketed, payload })
   return 'claimed'
 }
 
@@ -117,11 +108,10 @@ function* release(
   context: StepContext,
   nonce: ChallengeNonce,
   why: Released | undefined,
-  { unsigned, sender, identity }: SureOf = {},
+  { unsigned, identity }: SureOf = {},
 ): Step<Outcome<'release'>> {
   const { payment } = (yield* context.rows.payment(nonce)) ?? {}
   if (!payment?.claim || payment.accepted || payment.demoted) return 'kept'
-  if (isForOtherSender(payment.claim, sender)) return 'kept'
   if (identity !== undefined && identity !== payment.claim.identity) return 'kept'
   if (unsigned && (yield* isCarried(nonce))) return 'kept'
   yield* context.record({ event: 'claim_released', challengeNonce: nonce, ...(why && { why }) })
@@ -129,45 +119,27 @@ function* release(
 }
 
 /**
- * Throws `SvcError('lease_lost')` for a burn that another account has adopted, and for one that is not claimed any more. A
- * raised price may be signed after some of the burns ended.
+ * Throws `SvcError('lease_lost')` for a burn that is not claimed any more. A raised price may be signed after some of the
+ * burns ended.
  */
 function* recordSigned(
   context: StepContext,
   transaction: SignedTransaction,
   nonces: readonly ChallengeNonce[],
-  sender: Address | undefined,
 ): Step<void> {
   let claims = 0
-  for (const nonce of nonces) {
-    const { claim } = (yield* context.rows.payment(nonce))?.payment ?? {}
-    if (claim) claims += 1
-    if (isForOtherSender(claim, sender)) throw leaseLost()
-  }
+  for (const nonce of nonces) if ((yield* context.rows.payment(nonce))?.payment.claim) claims += 1
   const isWhole = claims === nonces.length
   if (!isWhole && (claims === 0 || !transaction.isReplacement)) throw leaseLost()
   yield* context.record({ event: 'burn_signed', challengeNonces: nonces, transaction })
 }
 
-/** Takes over unsigned claims. Raises the old sender's term, so that a sender that was merely slow cannot continue. */
-function* adopt(context: StepContext, nonces: readonly ChallengeNonce[], sender: Address): Step<void> {
-  const living = yield* livingSenders(context.sharedNow)
-  for (const nonce of nonces) {
-    const { claim, accepted } = (yield* context.rows.payment(nonce))?.payment ?? {}
-    if (!claim?.sender || accepted || living.has(claim.sender) || (yield* isCarried(nonce))) continue
-    yield* endLease(sendLease(claim.sender))
-    yield* context.record({ event: 'claim_adopted', challengeNonce: nonce, sender })
-  }
-}
-
-/** A caller at this daemon that waits for its answer holds the grant from the beginning, before callers at any other. */
+/** `accepted_again`: it was accepted before a reorg, and may have been granted then. */
 function* accept(
   context: StepContext,
   nonce: ChallengeNonce,
   burn: Burn,
-  isAwaited: boolean,
-  holder: string | undefined,
-): Step<Outcome<'accept'> | Held> {
+): Step<Outcome<'accept'> | 'accepted_again'> {
   const row = yield* context.rows.payment(nonce)
   const { payment } = row ?? {}
   if (payment?.accepted) return 'already_accepted'
@@ -177,10 +149,7 @@ function* accept(
     return 'not_claimed'
   }
   yield* context.record({ event: 'payment_accepted', challengeNonce: nonce, burn })
-  // A payment that was accepted before may be held elsewhere.
-  if (!isAwaited || payment.granted || payment.demoted) return 'accepted'
-  if (holder !== undefined) yield* beginHold(context, nonce, holder)
-  return { accepted: { burn, at: context.now }, ticketed: payment.claim.ticketed }
+  return payment.demoted ? 'accepted_again' : 'accepted'
 }
 
 function* demote(context: StepContext, nonce: ChallengeNonce): Step<Outcome<'demote'>> {
@@ -281,17 +250,30 @@ function* recordUnmatched(
   return 'recorded'
 }
 
-/** The answers of these payments were written. The holds on their grants end with that. */
-function* useGrants(
-  context: StepContext,
-  nonces: readonly ChallengeNonce[],
-  holder: string | undefined,
-): Step<void> {
+/** The burn that paid, or why nobody may be told of it. */
+type Grantable = Accepted | 'used' | 'not_accepted' | 'ticket_needed'
+
+/**
+ * Everything in a permit payload stands in the calldata of its burn. So a payment that was claimed with the ticket of
+ * its offer is granted only to a request with the ticket.
+ */
+export function grantableIn(payment: Payment | undefined, ticketed: boolean): Grantable {
+  if (payment?.granted) return 'used'
+  if (payment?.claim?.ticketed && !ticketed) return 'ticket_needed'
+  return payment?.accepted ?? 'not_accepted'
+}
+
+/** As a step it tells of an instant at which this daemon was active. */
+function* findGrantable({ rows }: StepContext, nonce: ChallengeNonce, ticketed: boolean): Step<Grantable> {
+  return grantableIn((yield* rows.payment(nonce))?.payment, ticketed)
+}
+
+/** The answers of these payments were written. */
+function* useGrants(context: StepContext, nonces: readonly ChallengeNonce[]): Step<void> {
   for (const nonce of nonces) {
     const { payment } = (yield* context.rows.payment(nonce)) ?? {}
     // A step that was answered with a failure may have recorded it, and it is named again.
     if (!payment || payment.granted) continue
-    if (holder !== undefined) yield* endHold(context, nonce, holder)
     yield* context.record({ event: 'grant_used', challengeNonce: nonce })
   }
 }
@@ -301,7 +283,6 @@ export const ledgerSteps = {
   claim,
   release,
   recordSigned,
-  adopt,
   accept,
   demote,
   moveBurn,
@@ -309,5 +290,6 @@ export const ledgerSteps = {
   finalize,
   recordLate,
   recordUnmatched,
+  findGrantable,
   useGrants,
 }

@@ -7,7 +7,7 @@ import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burner, BurnOutcome } from '../ports.js'
 import type { ClaimedPermit } from '../records.js'
 import type { FlowEvent } from '../report.js'
-import { createBurns } from './burns.js'
+import { createClaims } from './claims.js'
 import type { Examine } from './examine.js'
 
 const challenge = challengeOf(1)
@@ -28,7 +28,7 @@ async function setup(outcomes: readonly BurnOutcome[]) {
   await ledger.accept(nonce, burnOf(5))
   const events: FlowEvent[] = []
   const pauses: number[] = []
-  const closing = new AbortController()
+  const [draining, closing] = [new AbortController(), new AbortController()]
   const left = [...outcomes]
   let listener: Parameters<Burner['onReorged']>[0] = () => undefined
   const next = async () => left.shift() ?? failedWith('burn_failed')
@@ -36,19 +36,24 @@ async function setup(outcomes: readonly BurnOutcome[]) {
     onPause: async (): Promise<void> => undefined,
     examined: accept({ verdict: 'burnable' } as never) as Awaited<ReturnType<Examine['permit']>>,
     isLost: false,
+    resume: (() => []) as Burner['resume'],
   }
-  const burns = createBurns({
+  const claims = createClaims({
     burner: {
       burn: next,
       find: next,
-      resume: () => [],
+      resume: (interrupted) => world.resume(interrupted),
       watch: () => undefined,
       onReorged: (each) => {
         listener = each
       },
     },
     ledger,
-    examine: { permit: async () => world.examined, isLost: async () => world.isLost },
+    examine: {
+      permit: async () => world.examined,
+      isLost: async () => world.isLost,
+      selfTransfer: async () => reject('burn_not_found'),
+    },
     clock: {
       ...clock,
       sleep: async (ms) => {
@@ -58,19 +63,22 @@ async function setup(outcomes: readonly BurnOutcome[]) {
     },
     report: (event) => events.push(event),
     retryMs: { first: 1_000, max: 3_000 },
+    draining: draining.signal,
     closing: closing.signal,
   })
   return {
     world,
+    clock,
     ledger,
-    burns,
+    claims,
     pauses,
+    draining,
     closing,
     left,
     named: (name: FlowEvent['event']) => events.filter(({ event }) => event === name),
     async reorg(): Promise<void> {
       listener({ challenge, payload }, next(), 'gone')
-      await burns.idle()
+      await claims.idle()
     },
     reorgOf: (...[item, burned]: [ClaimedPermit, Promise<BurnOutcome>]) => listener(item, burned, 'gone'),
   }
@@ -92,12 +100,12 @@ describe('a burn that a reorg took back', () => {
   })
 
   it('keeps its claim and the evidence of its burn when it cannot be executed any more', async () => {
-    const { reorg, ledger, burns, named } = await setup([failedWith('deadline_passed')])
+    const { reorg, ledger, claims, named } = await setup([failedWith('deadline_passed')])
     await reorg()
     expect(named('burn.lost')).toMatchObject([{ reason: 'deadline_passed' }])
     // Presenting the same payload again erases nothing either.
-    burns.start({ challenge, payload }, 'burnable')
-    await burns.idle()
+    claims.start({ challenge, payload }, 'burnable')
+    await claims.idle()
     const payment = await ledger.find(nonce)
     expect(payment?.demoted?.burn).toEqual(burnOf(5))
     expect(payment?.claim).toBeDefined()
@@ -114,11 +122,11 @@ describe('a burn that a reorg took back', () => {
   })
 
   it('is left as it is when the daemon closes', async () => {
-    const { reorg, ledger, world, closing, left, named } = await setup([
+    const { reorg, ledger, world, draining, left, named } = await setup([
       failedWith('relayer_busy'),
       burnedAgain,
     ])
-    world.onPause = async () => closing.abort()
+    world.onPause = async () => draining.abort()
     await reorg()
     expect(left).toHaveLength(1)
     expect((await ledger.find(nonce))?.demoted?.burn).toEqual(burnOf(5))
@@ -127,15 +135,15 @@ describe('a burn that a reorg took back', () => {
 })
 
 describe('a burn that fails after the daemon closed', () => {
-  it('keeps its claim, for which the next sender may have signed', async () => {
-    const { ledger, burns, closing, named, world } = await setup([failedWith('chain_unavailable')])
+  it('keeps its claim, for which the next daemon may have signed', async () => {
+    const { ledger, claims, draining, named, world } = await setup([failedWith('chain_unavailable')])
     world.onPause = () => new Promise(() => undefined)
     const second = challengeOf(2)
     await ledger.issue(second)
     await ledger.claim(second.nonce, permitPayloadOf(second))
-    burns.start({ challenge: second, payload: permitPayloadOf(second) }, 'burnable')
-    closing.abort()
-    await expect(burns.watch(second.nonce, 1_000)).rejects.toMatchObject({ code: 'lease_lost' })
+    claims.start({ challenge: second, payload: permitPayloadOf(second) }, 'burnable')
+    draining.abort()
+    await expect(claims.watch(second.nonce, 1_000)).rejects.toMatchObject({ code: 'lease_lost' })
     expect((await ledger.find(second.nonce))?.claim).toBeDefined()
     expect(named('burn.failed')).toEqual([])
   })
@@ -143,10 +151,10 @@ describe('a burn that fails after the daemon closed', () => {
 
 describe('a burn that somebody else saw', () => {
   it('is accepted, though the burner that looked for it says that it failed', async () => {
-    const { ledger, burns, named, world } = await setup([failedWith('burn_not_found')])
+    const { ledger, claims, named, world } = await setup([failedWith('burn_not_found')])
     world.onPause = () => new Promise(() => undefined)
-    burns.start({ challenge, payload }, 'burned')
-    expect(await burns.watch(nonce, 1_000)).toEqual({ kind: 'accepted' })
+    claims.start({ challenge, payload }, 'burned')
+    expect(await claims.watch(nonce, 1_000)).toEqual({ kind: 'burned', burn: burnOf(5) })
     expect(await ledger.find(nonce)).toMatchObject({ claim: {}, accepted: { burn: burnOf(5) } })
     expect(named('burn.failed')).toEqual([])
   })
@@ -181,7 +189,7 @@ describe('a burn that broke off', () => {
 
   it('is taken up without its payer until the ledger knows of it', async () => {
     const test = await broken(2)
-    test.burns.start(item, 'burnable')
+    test.claims.start(item, 'burnable')
     await ended(test, 'accepted')
     expect(test.named('burn.interrupted')).toHaveLength(2)
   })
@@ -192,8 +200,8 @@ describe('a burn that broke off', () => {
       const test = await broken(0)
       test.left.unshift(failedWith(reason))
       await test.ledger.recordSigned(transaction, [second.nonce])
-      test.burns.start(item, 'burnable')
-      expect(await test.burns.watch(second.nonce, 60_000)).toMatchObject({ rejection: { reason } })
+      test.claims.start(item, 'burnable')
+      expect(await test.claims.watch(second.nonce, 60_000)).toMatchObject({ rejection: { reason } })
       await ended(test, 'accepted')
       expect(test.named('burn.failed')).toEqual([])
     },
@@ -202,7 +210,7 @@ describe('a burn that broke off', () => {
   it('is taken up later each time', async () => {
     const test = await broken(6)
     test.left.push(burnedAgain, burnedAgain, burnedAgain, burnedAgain)
-    test.burns.start(item, 'burnable')
+    test.claims.start(item, 'burnable')
     await ended(test, 'accepted')
     const pauses = test.pauses.filter((ms, i) => ms !== test.pauses[i - 1])
     expect(pauses).toEqual([1_000, 2_000, 3_000])
@@ -220,19 +228,19 @@ describe('a burn that broke off', () => {
     let sentAgain: (outcome: BurnOutcome) => void = () => undefined
     test.reorgOf(item, new Promise<BurnOutcome>((resolve) => (sentAgain = resolve)))
     await new Promise((resolve) => setTimeout(resolve, 20))
-    expect([test.burns.isUnderWay(second.nonce), test.left.length]).toEqual([true, 3])
+    expect([test.claims.isUnderWay(second.nonce), test.left.length]).toEqual([true, 3])
     sentAgain(burnedAgain)
-    await until(() => !test.burns.isUnderWay(second.nonce))
+    await until(() => !test.claims.isUnderWay(second.nonce))
   })
 
   it('keeps its claim while a block may hold it, and frees it once it is lost', async () => {
     const test = await broken(1)
     test.world.examined = reject('deadline_passed')
     await test.ledger.recordSigned(transaction, [second.nonce])
-    test.burns.start(item, 'burnable')
+    test.claims.start(item, 'burnable')
     await until(() => test.pauses.length > 5)
     expect((await test.ledger.find(second.nonce))?.claim).toBeDefined()
-    expect(await test.burns.refuse(item, reject('insufficient_funds'))).toBe('under_way')
+    expect(await test.claims.refuse(item, reject('insufficient_funds'))).toBe('under_way')
     test.world.isLost = true
     await ended(test, 'released')
     expect(test.named('burn.failed')).toMatchObject([
@@ -248,10 +256,97 @@ describe('a burn that broke off', () => {
       await test.ledger.release(second.nonce)
       await test.ledger.claim(second.nonce, permitPayloadOf(second, { nonce: 1n }))
     }
-    test.burns.start(item, 'burnable')
+    test.claims.start(item, 'burnable')
     await until(() => test.pauses.length === 1)
     await until(async () => test.named('burn.interrupted').length === 1)
     await new Promise((resolve) => setImmediate(resolve))
     expect([test.pauses.length, test.left.length]).toEqual([1, 2])
+  })
+})
+
+describe('a claim whose answer got lost', () => {
+  const second = challengeOf(2)
+  const item = { challenge: second, payload: permitPayloadOf(second) }
+
+  /** A ledger that answers no claim. `record` is the instant at which it records one. */
+  async function lost(record: (claim: () => Promise<unknown>, pauses: number) => unknown) {
+    const test = await setup([burnedAgain])
+    test.world.onPause = () => new Promise((resolve) => setImmediate(resolve))
+    await test.ledger.issue(second)
+    const { claim } = test.ledger
+    let isRecorded = false
+    test.ledger.claim = async (...args) => {
+      test.world.onPause = async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        if (isRecorded) return
+        isRecorded = (await record(() => claim(...args), test.pauses.length)) !== undefined
+      }
+      throw new SvcError('ledger_failed', 'away')
+    }
+    await expect(test.claims.claim(item, false, undefined)).rejects.toMatchObject({ code: 'ledger_failed' })
+    return test
+  }
+
+  it('is burned without its payer, also when the step waited for the disk for long', async () => {
+    const { ledger, left } = await lost((claim, pauses) => (pauses > 5 ? claim() : undefined))
+    await until(async () => (await ledger.find(second.nonce))?.accepted !== undefined)
+    expect(left).toEqual([])
+  })
+
+  it('is given up when it was not recorded before its permit ended', async () => {
+    const { clock, pauses, left } = await lost(() => undefined)
+    await until(() => pauses.length > 5)
+    clock.advance(1_000_000)
+    await until(async () => {
+      const { length } = pauses
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return pauses.length === length
+    })
+    expect(left).toHaveLength(1)
+  })
+})
+
+describe('a lease that is lost', () => {
+  const second = challengeOf(2)
+  const item = { challenge: second, payload: permitPayloadOf(second) }
+
+  it('ends the wait of every caller at once; its burns go on with the next daemon', async () => {
+    const { ledger, claims, draining, closing, named, world } = await setup([])
+    world.onPause = () => new Promise(() => undefined)
+    await ledger.issue(second)
+    await ledger.claim(second.nonce, item.payload)
+    const { find } = ledger
+    ledger.find = () => new Promise(() => undefined)
+    claims.start(item, 'burnable')
+    const end = claims.watch(second.nonce, 1_000_000)
+    draining.abort()
+    closing.abort()
+    await expect(end).rejects.toMatchObject({ code: 'lease_lost' })
+    await claims.idle()
+    ledger.find = find
+    expect((await ledger.find(second.nonce))?.claim).toBeDefined()
+    expect([named('burn.failed'), named('burn.interrupted')]).toEqual([[], []])
+  })
+
+  it('and taken again by the same daemon, leaves what was signed to be sent again, and the rest to be burned', async () => {
+    const signedItem = { challenge: challengeOf(3), payload: permitPayloadOf(challengeOf(3), { nonce: 1n }) }
+    const test = await setup([burnedAgain])
+    for (const { challenge, payload } of [item, signedItem]) {
+      await test.ledger.issue(challenge)
+      await test.ledger.claim(challenge.nonce, payload)
+    }
+    const transaction = { txNonce: 0, hash: burnOf(7).txHash, raw: '0x02', from: addressOf(0xb0) } as const
+    await test.ledger.recordSigned(transaction, [signedItem.challenge.nonce])
+    const order: string[] = []
+    test.world.resume = ({ transactions, items }) => {
+      order.push(...transactions.map(({ raw }) => raw))
+      return items.map(async () => ({ kind: 'burned', burn: burnOf(7) }) as const)
+    }
+    await test.claims.resume(async () => void order.push('senders'))
+    await test.claims.idle()
+    expect(order).toEqual(['0x02', 'senders'])
+    for (const { challenge } of [item, signedItem])
+      expect((await test.ledger.find(challenge.nonce))?.accepted).toBeDefined()
+    expect(test.left).toEqual([])
   })
 })
