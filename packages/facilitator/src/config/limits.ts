@@ -98,8 +98,6 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
-  /** How long a request waits for what other daemons counted, before its own daemon counts alone. */
-  sharedCountMs: 250,
   /** Presentations of one challenge by one caller a minute. A resource server that tries everything again sends eleven. */
   presentedPerMin: 12,
   /** Requests of one caller a minute that are no payments: each kind for itself, and none of them takes from the payments. */
@@ -225,11 +223,6 @@ export const limits = {
   mintsPerRoundMax: 16,
   /** Mints beyond those being proved that may be under way. */
   mintsAheadMax: 2,
-  /** Proofs that are offered to other daemons of the ledger, and how long one is waited for that somebody has taken. */
-  proofsOfferedMax: 8,
-  proofElsewhereMsMax: 900_000,
-  /** Pause before a daemon asks again for a proof that it waits for, or for one that it may make. */
-  proofPollMs: 500,
   /** Searches for the transaction of a mint before the payment is recorded without one. */
   mintReadsMax: 3,
   /** A round waits this many periods for the block of a mint, but at least `mintWaitMinMs`. */

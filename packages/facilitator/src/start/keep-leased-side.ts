@@ -1,6 +1,6 @@
 /**
  * Keeps the leased side of this daemon in step with its lease. The work is taken up with the lease, and put down with it: the
- * side is made again. A daemon without the lease stands by: it proves for the active one, and tells how things stand.
+ * side is made again. A daemon without the lease stands by: it mines, and tells how things stand.
  */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'

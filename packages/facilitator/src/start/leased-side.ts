@@ -55,7 +55,7 @@ export async function createLeasedSide(
     readonly signers: Signers
     readonly changes: LedgerChanges
   },
-  /** Without it, the daemon only proves for the active one, and tells how things stand. */
+  /** Without it, the daemon stands by: it only tells how things stand. */
   active: Lease | undefined,
   make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
@@ -116,7 +116,7 @@ export async function createLeasedSide(
     },
 
     startLoops() {
-      if (!active) return finalization.startHelp()
+      if (!active) return
       for (const loop of loops) loop.startLoop()
       if (profile.acceptsPayments) stopTakingUp = startTakingUp(leased, { burns, examine, changes, account })
     },

@@ -13,7 +13,6 @@ import { holdSteps } from './steps/hold-steps.js'
 import { loginSteps } from './steps/login-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
 import { payerSteps } from './steps/payer-steps.js'
-import { proofSteps } from './steps/proof-steps.js'
 import { scheduleSteps } from './steps/schedule-steps.js'
 import type { StepContext, StepSettings } from './steps/step-context.js'
 import { ledgerSteps } from './steps/steps.js'
@@ -29,7 +28,6 @@ export const steps: typeof ledgerSteps &
   typeof scheduleSteps &
   typeof holdSteps &
   typeof loginSteps &
-  typeof proofSteps &
   typeof doubtSteps = {
   ...ledgerSteps,
   ...sweepSteps,
@@ -39,7 +37,6 @@ export const steps: typeof ledgerSteps &
   ...scheduleSteps,
   ...holdSteps,
   ...loginSteps,
-  ...proofSteps,
   ...doubtSteps,
 }
 export type Steps = typeof steps

@@ -54,8 +54,6 @@ export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   readonly journal: string
   /** A PostgreSQL server instead of a journal. */
   readonly database?: Database | undefined
-  /** Hides callers in the store. Daemons that share one must have the same. By default one of this run. */
-  readonly callerSecret?: Uint8Array | undefined
   readonly binding: Ours
   readonly clock: Clock
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
@@ -93,8 +91,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     if (err instanceof SvcError && err.code === 'journal_lost') lost = err
     deps.onFailure(err)
   }
-  const { callerSecret = systemRandom.bytes(32) } = deps
-  const askerOf = createAskers(callerSecret)
+  const askerOf = createAskers(systemRandom.bytes(32))
   const settings = settingsOf(deps, askerOf)
   const options = {
     ...(deps.isCopyAccepted === true && { isCopyAccepted: true }),
@@ -131,7 +128,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
   })
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
   const { holder = '' } = store.leases
-  const shared = deps.database && openShared({ database: deps.database, callerSecret, holder })
+  const shared = deps.database && openShared({ database: deps.database, holder })
   return {
     id: store.id,
     ...portsOn(store),

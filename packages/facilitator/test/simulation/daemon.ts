@@ -285,7 +285,6 @@ function wireFinalization(parts: LeasedParts, deps: DaemonDeps): Finalization {
     startLoop() {
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
-    startHelp: () => undefined,
     async close() {
       await loop?.stop()
     },
