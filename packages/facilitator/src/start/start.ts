@@ -81,7 +81,7 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     onError,
   })
   opened.push(() => addresses.close())
-  const changes = createLedgerChanges(storage.store.hints, clock, {
+  const changes = createLedgerChanges(undefined, clock, {
     everyMs: storage.shared ? limits.newsPollMs : limits.handOverRetryMs,
     gatherMs: limits.sharedGatherMs,
   })

@@ -117,8 +117,7 @@ export async function startDaemon(deps: DaemonDeps) {
     clock,
     telemetry: { log, metrics: { source: () => undefined } },
   } as unknown as Parts
-  const changes = createLedgerChanges(store.hints, clock, {
-    // Nearly all hints arrive, and looks without one are what a simulation costs.
+  const changes = createLedgerChanges(undefined, clock, {
     everyMs: 2_000,
     gatherMs: limits.sharedGatherMs,
   })
@@ -172,7 +171,7 @@ function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Stora
   const storage: Partial<Storage> = {
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
-    ...(store.hints && { shared: {} as NonNullable<Storage['shared']> }),
+    ...(store.leases.holder !== undefined && { shared: {} as NonNullable<Storage['shared']> }),
     knownAccount: async (name) => (isKeyShared ? undefined : store.ask(readAccount(name))),
   }
   return storage as Storage

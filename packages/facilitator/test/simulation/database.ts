@@ -26,8 +26,6 @@ const takeBack = sql`ROLLBACK TO step`
 export function openDatabase(deps: {
   readonly settings: GroupSettings
   readonly now: () => number
-  /** Hears that events were recorded. */
-  readonly onEvents: () => void
 }) {
   connection.exec('BEGIN')
   let applied = 0
@@ -72,10 +70,7 @@ export function openDatabase(deps: {
         connection.query(sql`UPDATE ledger SET applied = ${done.applied}`)
         return done
       })
-      if (next > applied) {
-        applied = next
-        deps.onEvents()
-      }
+      applied = next
       const [reply] = replies
       if (!reply || 'error' in reply) throw reply?.error
       return reply.value

@@ -3,7 +3,8 @@ import { SvcError } from '@svc-zerc20/protocol'
 import type { Request, StepName } from '../../src/store/group.js'
 import { ownLeases } from '../../src/store/lease.js'
 import { createLeases } from '../../src/store/postgres/leases.js'
-import { asStore, type Hints, type Store } from '../../src/store/store.js'
+import { asStore, type Store } from '../../src/store/store.js'
+import type { Step } from '../../src/store/sql.js'
 import type { Database } from './database.js'
 import type { Draws } from './draws.js'
 import type { Process, Timeline } from './timeline.js'
@@ -28,7 +29,6 @@ type LinkDeps = {
   readonly faults: StoreFaults
   /** The name of the process among those that share the database. Absent for one that is alone with it. */
   readonly holder?: string | undefined
-  readonly hints?: Hints | undefined
   readonly kill: () => void
   readonly stop: () => void
   /** Hears of every step that happened. */
@@ -88,10 +88,15 @@ export function linkTo(deps: LinkDeps): Store {
     })
   }
 
+  const runAside = <T>(step: () => Step<T>): Promise<T> =>
+    hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered))
+
   const leasesOf = (holder: string) =>
     createLeases({
       holder,
-      run: (step) => hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered)),
+      look: async () => undefined,
+      runAside,
+      runLocked: runAside,
       onFailure(err) {
         // A statement that no database takes is a mistake of ours.
         if (!(err instanceof SvcError)) throw err
@@ -115,7 +120,6 @@ export function linkTo(deps: LinkDeps): Store {
     isCopy: false,
     run,
     leases: holder === undefined ? ownLeases : leasesOf(holder),
-    ...(deps.hints && { hints: deps.hints }),
     ask: (question) => hear(() => database.ask(question)),
     figures: () => ({ records: 0, bytes: 0, syncs: 0, failed: false, lost: false }),
     close: async () => undefined,

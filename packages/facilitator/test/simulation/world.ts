@@ -3,7 +3,6 @@ import type { Address, ChallengeNonce } from '@svc-zerc20/protocol'
 import { limits } from '../../src/config/limits.js'
 import { createStoreBooks } from '../../src/store/adapters/operator-questions.js'
 import type { StepSettings } from '../../src/store/steps/step-context.js'
-import type { Hints } from '../../src/store/store.js'
 import type { Log } from '../../src/telemetry/events.js'
 import { createChain } from './chain.js'
 import { startDaemon } from './daemon.js'
@@ -79,15 +78,9 @@ export async function simulate(
     rules.onSent(sent)
   }
   const network = createNetwork({ chain, draws, timeline, faults, onSent })
-  const listeners = new Map<Process, () => void>()
   const database = openDatabase({
     settings: { steps: settings, keepSigned: { blocks: terms.reorgWatchBlocks } },
     now: timeline.now,
-    onEvents() {
-      for (const [process, listener] of listeners) {
-        if (draws.happens(0.9)) timeline.after(draws.between(0, 5), () => process.wake(listener))
-      }
-    },
   })
   const hosts: Host[] = []
   const payers = Array.from({ length: draws.between(2, 6) }, (_, i) => `0x${`d${i}`.repeat(20)}` as Address)
@@ -103,10 +96,6 @@ export async function simulate(
     }) as Log
     const kill = () => die(host, process, 'at a step')
     boots += 1
-    const hints: Hints = (listener) => {
-      listeners.set(process, listener)
-      return () => undefined
-    }
     const link = linkTo({
       database,
       process,
@@ -115,7 +104,7 @@ export async function simulate(
       faults,
       kill,
       stop: () => standStill(host),
-      ...(isShared && { holder: `${host.name}, run ${boots}`, hints }),
+      ...(isShared && { holder: `${host.name}, run ${boots}` }),
       onStep(name, args, outcome) {
         trace.tell(`${host.name} step ${name} ${typeof outcome === 'string' ? outcome : ''}`)
         rules.onStep(name, args, outcome)
@@ -151,7 +140,6 @@ export async function simulate(
     if (!process.isAlive()) return
     trace.tell(`${host.name} dies ${how}`)
     process.kill()
-    listeners.delete(process)
     host.daemon = undefined
     for (const breakOff of [...host.open]) breakOff()
     const hasHeir = hosts.some((other) => other !== host && !other.isGone)

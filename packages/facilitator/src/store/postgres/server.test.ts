@@ -150,19 +150,6 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     await third.store.close()
   })
 
-  it('tells the other daemons that something changed', async () => {
-    const database = await newDatabase()
-    const [first, second] = [await open(database), await open(database)]
-    let hints = 0
-    second.store.hints?.(() => {
-      hints += 1
-    })
-    await issue(first.store, 1)
-    await until(async () => hints > 0)
-    await first.store.close()
-    await second.store.close()
-  })
-
   it('one daemon at a time holds a grant; a used one is used everywhere, and a dead holder frees it', async () => {
     const database = await newDatabase()
     const [first, second] = [await open(database), await open(database)]
