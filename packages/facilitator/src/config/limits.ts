@@ -308,11 +308,8 @@ export const limits = {
   minerQueuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */
   addressWaitersMax: 1024,
-  /** How often a daemon looks at a pool that others fill and take from, too. */
+  /** How often a daemon looks at a pool that others fill, too. */
   sharedAddressesPollMs: 500,
-  /** Share of such a pool that one daemon holds to hand out, and the most of it. */
-  heldAddressesShare: 0.25,
-  heldAddressesMax: 32,
   /** Share of the pool that one caller may have down to the last address. */
   poolPromisedShare: 0.125,
   /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */

@@ -136,10 +136,6 @@ CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NU
 CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN);
 -- Callers that hold the grant of a payment, and have not been answered yet.
 CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
--- A daemon takes some ready addresses at a time, and hands them out alone until then. Dead ones lose them.
-ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0,
-  -- Miners elsewhere write here.
-  ADD CHECK (length(record) < 2000 AND length(nonce) = 32);
 `
 
 const sqliteTypes = {
