@@ -18,6 +18,8 @@ export type LeasedSideKeeper = {
   isActive(): boolean
   /** From now on the work is done, taken and lost. */
   start(): void
+  /** Stops the work and gives the lease back, so that another daemon goes on while this one ends. Nothing for one that is alone. */
+  handOver(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -55,7 +57,17 @@ export async function keepLeasedSide(deps: {
     throw inUse()
   }
 
-  held = deps.isCopy ? await takeInTime() : await leases.take(activeLease)
+  /** Stands by when the ledger is locked, perhaps by a daemon that is frozen in a transaction: the next look tries again. */
+  async function takeOrStandBy(): Promise<Lease | undefined> {
+    try {
+      return await leases.take(activeLease)
+    } catch (err) {
+      log({ event: 'work.failed', err })
+      return undefined
+    }
+  }
+
+  held = deps.isCopy ? await takeInTime() : await takeOrStandBy()
   if (deps.isCopy && held) await deps.acceptCopy(held)
   let side = await make(held)
   if (held) await side.resume()
@@ -115,6 +127,15 @@ export async function keepLeasedSide(deps: {
       if (leases.holder === undefined) return
       const onFailure = (err: unknown) => log({ event: 'work.failed', err })
       looking = startLoop({ round: look, clock, periodMs: pollMs, onFailure })
+    },
+    async handOver() {
+      await looking?.stop()
+      if (leases.holder === undefined || !held) return
+      const lease = held
+      // From now on new work is refused.
+      held = undefined
+      await side.close()
+      await lease.release()
     },
     async drain() {
       await looking?.stop()
