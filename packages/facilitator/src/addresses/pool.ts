@@ -60,7 +60,15 @@ export function createAddressPool({
 }: AddressPoolDeps): AddressPool {
   assert(Number.isInteger(targetSize) && targetSize > 0, 'targetSize must be a positive integer')
   const maker = createAddressMaker({ terms, miner, random, clock, epochAt })
-  const stock = createAddressStock({ store, clock, restore: maker.restore, shares, targetSize, isShared: shared !== undefined, onError })
+  const stock = createAddressStock({
+    store,
+    clock,
+    restore: maker.restore,
+    shares,
+    targetSize,
+    isShared: shared !== undefined,
+    onError,
+  })
   const closed = new AbortController()
   const { threads } = miner
   const refill = createRefill({

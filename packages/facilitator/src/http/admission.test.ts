@@ -54,9 +54,7 @@ describe('admission', () => {
     const claimed = passed(20, () => admission.present(stranger, paymentOf(1, { claim })))
     expect(claimed).toBe(limits.presentedPerMin)
     expect(passed(1, () => admission.present(stranger, paymentOf(2, { claim })))).toBe(1)
-    expect(passed(20, () => admission.present(another, paymentOf(1, { claim })))).toBe(
-      limits.presentedPerMin,
-    )
+    expect(passed(20, () => admission.present(another, paymentOf(1, { claim })))).toBe(limits.presentedPerMin)
   })
 
   it('takes nothing from a caller for what its challenge, or its rate for challenges, refuses', () => {

@@ -57,12 +57,7 @@ export function createMintProofs({
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'singleTeleport',
-        args: [
-          false,
-          root.size,
-          recipient,
-          encodeWithdrawProof(proof, [root.root, recipientHash, value]),
-        ],
+        args: [false, root.size, recipient, encodeWithdrawProof(proof, [root.root, recipientHash, value])],
       }),
     }
   }

@@ -3,14 +3,7 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
-import {
-  ArtifactError,
-  batchCircuit,
-  keysOf,
-  keysRefused,
-  type Manifest,
-  readArtifacts,
-} from '@svc-zerc20/zk'
+import { ArtifactError, keysRefused, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'

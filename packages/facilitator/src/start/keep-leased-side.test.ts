@@ -41,7 +41,10 @@ function createLeases(isTakenOver: boolean, locked: number) {
   }
 }
 
-async function setup(isOffered: boolean, { isCopy = false, failures = 0, isTakenOver = false, locked = 0 } = {}) {
+async function setup(
+  isOffered: boolean,
+  { isCopy = false, failures = 0, isTakenOver = false, locked = 0 } = {},
+) {
   const { leases, offer, term, takeAway } = createLeases(isTakenOver, locked)
   if (isOffered) offer()
   const done: string[] = []

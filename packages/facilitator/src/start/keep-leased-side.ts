@@ -47,27 +47,7 @@ export async function keepLeasedSide(deps: {
   const takeUnlessHeld = async (): Promise<Lease | undefined> =>
     held && !held.lost.aborted ? held : leases.take(activeLease)
 
-  /** Waits for a daemon that may have died. */
-  async function takeInTime(): Promise<Lease> {
-    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += pollMs) {
-      const taken = await leases.take(activeLease)
-      if (taken) return taken
-      await clock.sleep(pollMs)
-    }
-    throw inUse()
-  }
-
-  /** Stands by when the ledger is locked, perhaps by a daemon that is frozen in a transaction: the next look tries again. */
-  async function takeOrStandBy(): Promise<Lease | undefined> {
-    try {
-      return await leases.take(activeLease)
-    } catch (err) {
-      log({ event: 'work.failed', err })
-      return undefined
-    }
-  }
-
-  held = deps.isCopy ? await takeInTime() : await takeOrStandBy()
+  held = deps.isCopy ? await takeInTime(deps) : await takeOrStandBy(deps)
   if (deps.isCopy && held) await deps.acceptCopy(held)
   let side = await make(held)
   if (held) await side.resume()
@@ -146,6 +126,34 @@ export async function keepLeasedSide(deps: {
       await side.close()
       await held?.release().catch(() => undefined)
     },
+  }
+}
+
+/** Waits for a daemon that may have died. */
+async function takeInTime({
+  leases,
+  clock,
+  pollMs,
+}: {
+  leases: Leases
+  clock: Clock
+  pollMs: number
+}): Promise<Lease> {
+  for (let waited = 0; waited <= 2 * limits.leaseMs; waited += pollMs) {
+    const taken = await leases.take(activeLease)
+    if (taken) return taken
+    await clock.sleep(pollMs)
+  }
+  throw inUse()
+}
+
+/** Stands by when the ledger is locked, perhaps by a daemon that is frozen in a transaction: the next look tries again. */
+async function takeOrStandBy({ leases, log }: { leases: Leases; log: Log }): Promise<Lease | undefined> {
+  try {
+    return await leases.take(activeLease)
+  } catch (err) {
+    log({ event: 'work.failed', err })
+    return undefined
   }
 }
 

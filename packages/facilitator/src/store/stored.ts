@@ -10,14 +10,7 @@ import type { Binding, LedgerEvent } from './events.js'
 import type { DaemonFigures } from './lease.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored =
-  | Payment
-  | Leaf
-  | LedgerEvent
-  | Binding
-  | FoundTransfer
-  | FollowedBlock
-  | DaemonFigures
+export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | DaemonFigures
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {

@@ -23,10 +23,7 @@ const begin = sql`SAVEPOINT step`
 const commit = sql`RELEASE step`
 const takeBack = sql`ROLLBACK TO step`
 
-export function openDatabase(deps: {
-  readonly settings: GroupSettings
-  readonly now: () => number
-}) {
+export function openDatabase(deps: { readonly settings: GroupSettings; readonly now: () => number }) {
   connection.exec('BEGIN')
   let applied = 0
 

@@ -14,7 +14,7 @@ import { createUnrest } from './rest.js'
 import { createRules } from './rules.js'
 import { createShop, type Host } from './shop.js'
 import { linkTo } from './store-link.js'
-import { createProcess, createTimeline, type Process, type Timeline } from './timeline.js'
+import { createProcess, createTimeline, type Timeline } from './timeline.js'
 import { createTrace } from './trace.js'
 
 /** What a line of the log tells of a burn. */

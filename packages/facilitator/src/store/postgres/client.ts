@@ -82,10 +82,7 @@ type Terms = Timeouts & {
   readonly isReadOnly: boolean
 }
 
-const openConnections = (
-  { url, password, connectSeconds = connectSecondsMax }: Database,
-  terms: Terms,
-) =>
+const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: Database, terms: Terms) =>
   postgres(url, {
     max: terms.connections,
     // A standby would answer what was true a while ago.

@@ -2,14 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import { type GroupSettings, keysOf, type Reply, type Request, runSteps } from '../group.js'
 import { ledgerOld } from '../ledger-old.js'
-import {
-  createRows,
-  type Doubt,
-  isUnderWay,
-  type Keys,
-  type ReadRows,
-  settingIn,
-} from '../rows/rows.js'
+import { createRows, type Doubt, isUnderWay, type Keys, type ReadRows, settingIn } from '../rows/rows.js'
 import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
@@ -140,22 +133,18 @@ function lacks(ledger: Row, told: Known): boolean {
 
 const noKeys: Keys = { nonces: [], payers: [] }
 
-/** The rows are good while nobody else writes, which the number of the newest event tells. */
-function createWriter(
-  client: Client,
-  health: ReturnType<typeof createHealth>,
-  settings: GroupSettings,
-  opened: Row,
-) {
+/**
+ * The transactions of this daemon, and what it was told of the ledger. The rows are good while nobody else writes, which the
+ * number of the newest event tells.
+ */
+function createTransactions(client: Client, health: ReturnType<typeof createHealth>, opened: Row) {
   const rows = createRows()
   /** What we were told is durable. */
   let known = knownOf(opened)
   let isOld = false
-  let syncs = 0
 
-  function learn(ledger: Row): void {
-    if (ledger.applied !== known.number || ledger.forgotten !== known.forgotten) rows.forgetAll()
-    known = knownOf(ledger)
+  function forgetIfChanged({ applied, forgotten }: Row): void {
+    if (applied !== known.number || forgotten !== known.forgotten) rows.forgetAll()
   }
 
   /**
@@ -181,8 +170,8 @@ function createWriter(
         const isLacking = lacks(ledger, told)
         if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
         isCopy = isLacking || ledger.state === 'copy'
-        learn(ledger)
-        next = known
+        forgetIfChanged(ledger)
+        next = knownOf(ledger)
         rows.preload(rowsRead(asking, asked))
         return { value: yield* work(ledger, isCopy, onEvent), applied: next.number }
       },
@@ -203,8 +192,43 @@ function createWriter(
     if (!ledger) throw noLedger()
     if (lacks(ledger, told) || (ledger.state === 'copy') !== isOld) return inKnown(nothing)
     // A step of ours may have been told of more meanwhile.
-    if (ledger.applied >= known.number) learn(ledger)
+    if (ledger.applied < known.number) return
+    forgetIfChanged(ledger)
+    known = knownOf(ledger)
   }
+
+  return {
+    rows,
+    inKnown,
+    look,
+    newest: () => known.number,
+    isOld: () => isOld,
+    /** The database was accepted as a copy, or a part of it was. */
+    accepted(isWhole: boolean): void {
+      isOld = !isWhole
+      if (isWhole) health.succeeded()
+    },
+    /** A step that changes nothing of the ledger, and waits for nobody who holds its lock. */
+    async runAside<T>(step: () => Step<T>): Promise<T> {
+      const value = await inTransaction(client, [], async (send) => {
+        const done = await runStep(step(), send)
+        await send(commit)
+        return done
+      })
+      if (!isOld) health.succeeded()
+      return value
+    },
+  }
+}
+
+function createWriter(
+  client: Client,
+  health: ReturnType<typeof createHealth>,
+  settings: GroupSettings,
+  opened: Row,
+) {
+  const { rows, inKnown, accepted, newest, ...told } = createTransactions(client, health, opened)
+  let syncs = 0
 
   const runGroup = (requests: readonly Request[]): Promise<readonly Reply[]> =>
     inKnown(function* (ledger, isCopy, onEvent) {
@@ -236,11 +260,7 @@ function createWriter(
       syncs += 1
       const replies = await runGroup(requests)
       const [reply] = replies
-      // The database was accepted as a copy, or a part of it was.
-      if (isAcceptance(requests) && reply && 'value' in reply) {
-        isOld = reply.value === 'begun'
-        if (!isOld) health.succeeded()
-      }
+      if (isAcceptance(requests) && reply && 'value' in reply) accepted(reply.value !== 'begun')
       return replies
     } catch (error) {
       rows.forgetAll()
@@ -252,22 +272,11 @@ function createWriter(
   }
 
   return {
+    ...told,
     run,
-    look,
     /** A step that records no event, behind the lock. */
     runLocked: <T>(step: () => Step<T>): Promise<T> => inKnown(step),
-    /** A step that changes nothing of the ledger, and waits for nobody who holds its lock. */
-    async runAside<T>(step: () => Step<T>): Promise<T> {
-      const value = await inTransaction(client, [], async (send) => {
-        const done = await runStep(step(), send)
-        await send(commit)
-        return done
-      })
-      if (!isOld) health.succeeded()
-      return value
-    },
-    isOld: () => isOld,
-    figures: () => ({ records: known.number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
+    figures: () => ({ records: newest(), bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
 
