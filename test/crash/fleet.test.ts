@@ -133,6 +133,28 @@ describe.skipIf(notRun() !== '')(`daemons that share a database${notRun()}`, () 
     await fleet.expectNothingStuck()
   })
 
+  it('a clean stop hands over before it ends what is under way, and the next one grants that', async () => {
+    const active = await fleet.active()
+    const payment = await prepare(net(), payer)
+    const before = await fleet.lease()
+    let stopping: Promise<unknown> | undefined
+    const answer = await whilePaused(async () => {
+      const asked = presentUntilAnswered(net(), payment)
+      await until(async () => (await eventsOf('burn_signed', payment)) > 0)
+      const since = performance.now()
+      stopping = active.stop()
+      // No block comes, so the settle could not end here, and nobody waits for that.
+      await until(async () => ((await fleet.lease())?.term ?? 0) > (before?.term ?? 0))
+      const seconds = (performance.now() - since) / 1000
+      process.stdout.write(`another daemon was active ${seconds.toFixed(1)} s after the stop\n`)
+      return { mined: asked }
+    })
+    expect(answer).toMatchObject({ success: true })
+    expect(await txNoncesOf(payment)).toHaveLength(1)
+    await stopping
+    await active.serve()
+  })
+
   it('daemons that are restarted one after the other interrupt no payment', async () => {
     const payments: MadePayment[] = []
     let isOver = false

@@ -88,7 +88,6 @@ export const errorCodes = {
   decider_gave_up: { means: 'The decider could not prove.' },
   decider_slow: { means: 'The decider has no proof in time.' },
   decider_wrong: { means: 'The decider answered with a proof that is not valid.' },
-  proof_not_shared: { means: 'No other daemon of the ledger made a proof that counts.' },
   job_malformed: { means: 'The text of a job for the decider, or of its proof, is malformed.' },
 
   // The indexer's folder

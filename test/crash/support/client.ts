@@ -108,6 +108,7 @@ const unfinished = new Set([
   'storage_unavailable',
   'relayer_busy',
   'standby',
+  'overloaded',
   'burn_not_found',
   'too_many_requests',
   // A daemon that is shutting down gives no reason.

@@ -6,7 +6,7 @@ import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker } from './address-maker.js'
 import type { AddressMiner } from './miner.js'
-import { type SharedAddresses, shareStock } from './shared-stock.js'
+import { followStock, type SharedAddresses } from './shared-stock.js'
 import { type AddressStock, type AddressStore, createAddressStock, type Sleeper } from './stock.js'
 
 export type AddressPool = {
@@ -60,7 +60,15 @@ export function createAddressPool({
 }: AddressPoolDeps): AddressPool {
   assert(Number.isInteger(targetSize) && targetSize > 0, 'targetSize must be a positive integer')
   const maker = createAddressMaker({ terms, miner, random, clock, epochAt })
-  const stock = createAddressStock({ store, clock, restore: maker.restore, shares, targetSize, onError })
+  const stock = createAddressStock({
+    store,
+    clock,
+    restore: maker.restore,
+    shares,
+    targetSize,
+    isShared: shared !== undefined,
+    onError,
+  })
   const closed = new AbortController()
   const { threads } = miner
   const refill = createRefill({
@@ -77,8 +85,9 @@ export function createAddressPool({
     try {
       const address = await maker.mine()
       if (closed.signal.aborted) return
-      if (sharing) await sharing.addMined(address)
-      else stock.addMined(address)
+      await shared?.add(address)
+      // A look at the shared stock may have found it by now.
+      if (!stock.known().has(address.challengeNonce)) stock.addMined(address)
     } catch (error) {
       if (closed.signal.aborted) return
       onError(error)
@@ -89,21 +98,13 @@ export function createAddressPool({
   let isOpen = false
   async function open(): Promise<void> {
     if (store !== undefined) await stock.open().catch(onError)
-    if (sharing) await sharing.opened
+    await following?.opened
     isOpen = true
     refill.start()
   }
 
-  const sharing =
-    shared &&
-    shareStock({
-      stock,
-      shared,
-      restore: maker.restore,
-      onError,
-      heldMax: Math.min(limits.heldAddressesMax, Math.ceil(targetSize * limits.heldAddressesShare)),
-      onPolled: () => isOpen && refill.start(),
-    })
+  const onPolled = () => isOpen && refill.start()
+  const following = shared && followStock({ stock, shared, restore: maker.restore, onError, onPolled })
   const opened = open()
   return {
     async take(waitMs, { key = '', gone } = {}) {
@@ -111,7 +112,6 @@ export function createAddressPool({
       if (closed.signal.aborted || gone?.aborted) return undefined
       const mayWait = waitMs > 0 && stock.waiting() < waitersMax
       const taken = stock.takeFor(key) ?? (mayWait ? stock.wait(waitMs, key, gone) : undefined)
-      if (sharing && stock.held().length === 0) sharing.poll()
       if (isOpen) refill.start()
       return taken
     },
@@ -124,7 +124,7 @@ export function createAddressPool({
       closed.abort()
       stock.dismiss()
       await opened
-      await sharing?.close()
+      await following?.close()
     },
   }
 }

@@ -4,67 +4,65 @@ import { until } from '../../../../test/support/until.js'
 import { addressOf, nonceOf } from '../../test/challenges.js'
 import { unshared } from '../payment/issue/shares.js'
 import type { ReadyAddress } from '../payment/ports.js'
-import { type SharedAddresses, shareStock } from './shared-stock.js'
+import { followStock } from './shared-stock.js'
 import { createAddressStock } from './stock.js'
 
 const readyOf = (seed: number) =>
   ({ challengeNonce: nonceOf(seed), payTo: addressOf(seed), powNonce: 0, powBits: 0 }) as ReadyAddress
 
-/** A daemon that holds two addresses of those that nobody has. */
-async function open(free: ReadyAddress[]) {
-  const time = { now: 0 }
-  const lost = new Set<string>()
-  const shared: SharedAddresses = {
-    heldMs: 60_000,
-    add: async () => free.length,
-    drop: async () => undefined,
-    take: async (count) => free.splice(0, count),
-    renew: async (nonces) => new Set(nonces.filter((nonce) => !lost.has(nonce))),
-    free: async () => free.length,
-    release: async () => undefined,
-  }
+test('an address that was handed out is not taken in again, whenever its row goes', async () => {
+  const rows = [readyOf(1), readyOf(2)]
+  let answer: (() => void) | undefined
+  let asked = 0
+  let polls = 0
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   const stock = createAddressStock({
     store: undefined,
+    isShared: true,
     clock: handClock(),
     restore: (stored) => stored,
     shares: unshared(8),
     targetSize: 8,
     onError,
   })
-  const sharing = shareStock({
+  const following = followStock({
     stock,
-    shared,
+    shared: {
+      add: async () => undefined,
+      drop: async () => undefined,
+      /** The rows as they are when it is asked; heard from the second time on when the test says so. */
+      nonces: () => {
+        const found = rows.map(({ challengeNonce }) => challengeNonce)
+        asked += 1
+        return asked === 1 ? Promise.resolve(found) : new Promise((heard) => (answer = () => heard(found)))
+      },
+      read: async (nonces) => rows.filter(({ challengeNonce }) => nonces.includes(challengeNonce)),
+    },
     restore: (stored) => stored,
-    heldMax: 2,
-    nowMs: () => time.now,
-    onPolled: () => undefined,
+    onPolled: () => {
+      polls += 1
+    },
     onError,
   })
-  await sharing.opened
-  return { stock, sharing, shared, lost, time, errors }
-}
-
-test('a daemon forgets addresses that it cannot hold on to, and takes others', async () => {
-  const { stock, sharing, lost, time } = await open([1, 2, 3, 4].map(readyOf))
-  expect([stock.held(), stock.size()]).toEqual([[nonceOf(1), nonceOf(2)], 4])
-  lost.add(nonceOf(1))
-  time.now += 15_000
-  sharing.poll()
-  await until(() => stock.held().includes(nonceOf(3)))
-  expect([stock.held(), stock.size()]).toEqual([[nonceOf(2), nonceOf(3)], 3])
-  await sharing.close()
-})
-
-test('a daemon that slept hands out nothing that others may have taken, even while the database is away', async () => {
-  const { stock, sharing, shared, time, errors } = await open([1, 2].map(readyOf))
-  expect(stock.held()).toHaveLength(2)
-  Object.assign(shared, { take: () => Promise.reject(new Error('away')) })
-  time.now += 59_000
-  sharing.poll()
-  expect(stock.held()).toEqual([])
-  expect(stock.takeFor('')).toBeUndefined()
-  await until(() => errors.length === 1)
-  await sharing.close()
+  await following.opened
+  expect(stock.size()).toBe(2)
+  await until(() => answer)
+  // Issued while the question is under way, whose answer still has it.
+  expect(stock.takeFor('')).toEqual(readyOf(1))
+  rows.shift()
+  answer?.()
+  await until(() => polls === 2)
+  expect(stock.known()).toEqual(new Set([nonceOf(1), nonceOf(2)]))
+  expect(stock.size()).toBe(1)
+  await until(() => asked === 3)
+  answer?.()
+  await until(() => polls === 3)
+  expect(stock.known()).toEqual(new Set([nonceOf(2)]))
+  expect([stock.takeFor(''), stock.takeFor('')]).toEqual([readyOf(2), undefined])
+  expect(errors).toEqual([])
+  rows.length = 0
+  await until(() => asked === 4)
+  answer?.()
+  await following.close()
 })

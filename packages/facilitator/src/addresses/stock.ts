@@ -23,12 +23,14 @@ export function createAddressStock(deps: {
   readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
   readonly shares: ShareTerms
   readonly targetSize: number
+  /** Other daemons fill it as well. */
+  readonly isShared: boolean
   readonly onError: (error: unknown) => void
 }) {
   const { store, clock, restore, shares, targetSize, onError } = deps
   let ready: ReadyAddress[] = []
-  /** Addresses that other daemons may take as well. */
-  let elsewhere = 0
+  /** Addresses that were handed out and that a shared stock still has. Empty without one. */
+  const handedOut = new Set<Hex>()
   const line = createWaitLine<ReadyAddress>(clock)
   /** Callers that took addresses which no new address has replaced yet, oldest first. */
   const takers: string[] = []
@@ -38,10 +40,13 @@ export function createAddressStock(deps: {
       return takers.length
     },
   }
-  const size = () => ready.length + elsewhere
+  const known = (): ReadonlySet<Hex> =>
+    new Set([...ready.map(({ challengeNonce }) => challengeNonce), ...handedOut])
+  const size = () => ready.length
   const rank = (key: string) => rankOf(shares, held, key, size())
 
-  function took(key: string): void {
+  function took({ challengeNonce }: ReadyAddress, key: string): void {
+    if (deps.isShared) handedOut.add(challengeNonce)
     takers.push(key)
     // A store from a larger pool can hold more than the target: takers beyond one whole pool count no more.
     if (takers.length > targetSize) takers.shift()
@@ -51,9 +56,9 @@ export function createAddressStock(deps: {
     while (ready.length > 0) {
       const [address] = ready
       const key = address && line.serve(address, rank)
-      if (key === undefined) return
+      if (!address || key === undefined) return
       ready.shift()
-      took(key)
+      took(address, key)
     }
   }
 
@@ -61,22 +66,19 @@ export function createAddressStock(deps: {
     size,
     /** Addresses that are reserved for nobody. */
     common: () => commonOf(shares, held, size()),
-    /** Addresses that can be handed out here, now. */
-    held: (): readonly Hex[] => ready.map(({ challengeNonce }) => challengeNonce),
-    /** Takes over addresses that are this daemon's own from now on. */
-    hold(addresses: readonly ReadyAddress[]): void {
-      ready.push(...addresses)
-      elsewhere = Math.max(0, elsewhere - addresses.length)
+    /** The addresses of the shared stock that need not be read. */
+    known,
+    /** Takes in what the shared stock has, when this was asked for `before`, and the addresses of it that were read. */
+    follow(before: ReadonlySet<Hex>, there: ReadonlySet<Hex>, read: readonly ReadyAddress[]): void {
+      const isGone = (nonce: Hex) => before.has(nonce) && !there.has(nonce)
+      ready = ready.filter(({ challengeNonce }) => !isGone(challengeNonce))
+      for (const nonce of handedOut) if (isGone(nonce)) handedOut.delete(nonce)
+      const own = known()
+      const added = read.filter(({ challengeNonce }) => !own.has(challengeNonce))
+      ready.push(...added)
+      // New ones replace those that were taken first.
+      takers.splice(0, added.length)
       serveLine()
-    },
-    /** Forgets addresses that are this daemon's own no more. */
-    lose(nonces: readonly Hex[]): void {
-      ready = ready.filter(({ challengeNonce }) => !nonces.includes(challengeNonce))
-    },
-    /** Sets the number of addresses that other daemons may take, too. New ones replace those that were taken first. */
-    setElsewhere(count: number): void {
-      takers.splice(0, Math.max(0, count - elsewhere))
-      elsewhere = count
     },
     /** Callers that wait. */
     waiting: line.length,
@@ -90,12 +92,11 @@ export function createAddressStock(deps: {
       ready.push(...valid)
       serveLine()
     },
-    /** Adds a new address, and serves callers that wait. An address that is not held is left to any daemon. */
-    addMined(address: ReadyAddress, isHeld = true): void {
+    /** Adds a new address, and serves callers that wait. */
+    addMined(address: ReadyAddress): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)
-      if (isHeld) ready.push(address)
-      else elsewhere += 1
+      ready.push(address)
       // It replaces the one that was taken first.
       takers.shift()
       serveLine()
@@ -103,12 +104,13 @@ export function createAddressStock(deps: {
     /** An address, when the caller's share allows one. */
     takeFor(key: string): ReadyAddress | undefined {
       const address = rank(key) === undefined ? undefined : ready.shift()
-      if (address) took(key)
+      if (address) took(address, key)
       return address
     },
     wait: line.join,
     /** Takes back an address from a caller. */
     putBack(address: ReadyAddress, key: string): void {
+      handedOut.delete(address.challengeNonce)
       ready.push(address)
       const place = takers.lastIndexOf(key)
       if (place >= 0) takers.splice(place, 1)

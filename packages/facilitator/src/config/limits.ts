@@ -90,8 +90,6 @@ export const limits = {
   pageSizeMax: 500,
   /** Per-caller counters kept; the oldest are forgotten first. */
   rateLimitKeysMax: 10_000,
-  /** How long a request waits for what other daemons counted, before its own daemon counts alone. */
-  sharedCountMs: 250,
   /** Presentations of one challenge by one caller a minute. A resource server that tries everything again sends eleven. */
   presentedPerMin: 12,
   /** Requests of one caller a minute that are no payments: each kind for itself, and none of them takes from the payments. */
@@ -217,11 +215,6 @@ export const limits = {
   mintsPerRoundMax: 16,
   /** Mints beyond those being proved that may be under way. */
   mintsAheadMax: 2,
-  /** Proofs that are offered to other daemons of the ledger, and how long one is waited for that somebody has taken. */
-  proofsOfferedMax: 8,
-  proofElsewhereMsMax: 900_000,
-  /** Pause before a daemon asks again for a proof that it waits for, or for one that it may make. */
-  proofPollMs: 500,
   /** Searches for the transaction of a mint before the payment is recorded without one. */
   mintReadsMax: 3,
   /** A round waits this many periods for the block of a mint, but at least `mintWaitMinMs`. */
@@ -307,11 +300,8 @@ export const limits = {
   minerQueuedTasksMax: 1024,
   /** Callers that may wait for an address at once. */
   addressWaitersMax: 1024,
-  /** How often a daemon looks at a pool that others fill and take from, too. */
+  /** How often a daemon looks at a pool that others fill, too. */
   sharedAddressesPollMs: 500,
-  /** Share of such a pool that one daemon holds to hand out, and the most of it. */
-  heldAddressesShare: 0.25,
-  heldAddressesMax: 32,
   /** Share of the pool that one caller may have down to the last address. */
   poolPromisedShare: 0.125,
   /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */

@@ -12,7 +12,6 @@ import { limits } from '../config/limits.js'
 import type { ParticipantRole } from '../config/secrets/history.js'
 import { sellerIn } from '../config/settings.js'
 import type { Payment } from '../payment/records.js'
-import type { SharedCounts } from '../store/postgres/counts.js'
 import type { Log } from '../telemetry/events.js'
 import type { Refusal } from './problem.js'
 import { createRates, type RateRequest } from './rate-limit.js'
@@ -31,11 +30,9 @@ export function createAdmission(deps: {
   readonly strangers: Pick<Caller, 'ratePerMin' | 'issuancePerMin'>
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
-  /** Counts of all daemons on one database. Absent where there can be one only. */
-  readonly counts?: SharedCounts | undefined
 }) {
   const { strangers, clock } = deps
-  const rates = createRates({ keysMax: limits.rateLimitKeysMax, clock, shared: deps.counts })
+  const rates = createRates({ keysMax: limits.rateLimitKeysMax, clock })
   const sellers = deps.sellers.map((seller) => ({
     digest: Buffer.from(seller.tokenSha256, 'hex'),
     seller,
@@ -70,11 +67,11 @@ export function createAdmission(deps: {
     /** For a payment request that is about no payment of ours. */
     request: (request: Asking) => rates.take(ofCaller(callerOf(request))),
     /** For a new challenge. Gives the key of its caller. */
-    async issue(request: Asking): Promise<Result<string> | Refusal> {
+    issue(request: Asking): Result<string> | Refusal {
       const caller = callerOf(request)
       // A challenge beyond this rate leaves the other rate alone: payments under way need it.
       const ofIssue = { rate: 'issue', key: caller.key, perMinute: caller.issuancePerMin }
-      return (await rates.take(ofIssue, ofCaller(caller))) ?? accept(caller.key)
+      return rates.take(ofIssue, ofCaller(caller)) ?? accept(caller.key)
     },
     /** For a payment that is presented, with what the ledger has of its challenge. */
     present(request: Asking, payment: Payment | undefined) {

@@ -88,7 +88,7 @@ export function registerWebPages(
   const serve = (path: string, kind: Kind, text: string) => {
     const send = packedText(() => text)
     app.get(path, async (request, reply: FastifyReply) => {
-      const refused = await deps.admission.aside(request, 'page')
+      const refused = deps.admission.aside(request, 'page')
       if (refused) return sendRefusal(reply, refused)
       return send(request, reply.headers(headers).type(`${types[kind]}; charset=utf-8`))
     })
@@ -97,7 +97,7 @@ export function registerWebPages(
     serve('/dashboard/', 'html', dashboardPage)
     serve('/dashboard/dashboard.js', 'js', dashboard)
     app.get('/dashboard', async (request, reply) => {
-      const refused = await deps.admission.aside(request, 'page')
+      const refused = deps.admission.aside(request, 'page')
       return refused ? sendRefusal(reply, refused) : reply.redirect('dashboard/', 308)
     })
   }

@@ -7,15 +7,22 @@ import { encodeFunctionData } from 'viem/utils'
 import type { EpochLeaf } from '../payment/epochs/epoch.js'
 import type { Batch, BatchPorts } from '../payment/epochs/ports.js'
 import type { ProvedRoot } from '../payment/finalize/ports.js'
-import { askProver, type MintProver, notDerived, type Witness, type WitnessSources } from './proofs.js'
+import { askProver, type MintProver, notDerived, type WitnessSources } from './proofs.js'
 
-/** The burns of a batch with their secrets and paths. */
-export async function batchWitness(
-  { secretsOf, paths }: WitnessSources,
+type Deps = WitnessSources & {
+  readonly prover: MintProver
+  readonly verifier: Address
+  /** Ceiling for one mint. Unused gas is not paid. */
+  readonly mintGas: bigint
+}
+
+/** Proves for the burns of a batch, with their secrets and paths. */
+async function prove(
+  { secretsOf, paths, prover }: Deps,
   { leaves, ...range }: Batch,
   root: ProvedRoot,
   signal: AbortSignal,
-): Promise<Witness> {
+) {
   async function locate({ challenge, burn }: EpochLeaf) {
     const { secret, payTo } = secretsOf(challenge)
     // The circuit would refuse this, too, but its error names only a line of the circuit.
@@ -38,33 +45,20 @@ export async function batchWitness(
   const burns = []
   // One after the other: neighbours lie in one stretch of leaves, and an indexer answers for a stretch at a time.
   for (const leaf of leaves) burns.push(await locate(leaf))
-  return {
-    circuit: batchCircuit,
-    input: batchWithdrawInput({ root: root.root, recipientHash, start, end, burns }),
-  }
+  const input = batchWithdrawInput({ root: root.root, recipientHash, start, end, burns })
+  return askProver(prover, batchCircuit, input, { signal })
 }
 
-export function createBatchProofs(
-  deps: WitnessSources & {
-    readonly prover: MintProver
-    readonly verifier: Address
-    /** Ceiling for one mint. Unused gas is not paid. */
-    readonly mintGas: bigint
-  },
-): Pick<BatchPorts, 'prove' | 'fits' | 'rangeOf'> {
+export function createBatchProofs(deps: Deps): Pick<BatchPorts, 'prove' | 'fits' | 'rangeOf'> {
   return {
     async prove(batch, root, signal) {
       const { leaves, start, end } = batch
-      const { circuit, input } = await batchWitness(deps, batch, root, signal)
       const [first] = leaves
       assert(first)
       const { recipient, recipientHash } = deps.secretsOf(first.challenge)
       const value = leaves.reduce((sum, { burn }) => sum + burn.value, 0n)
       const wanted = [root.root, recipientHash, value, start, end]
-      const { proof, signals } = await askProver(deps.prover, circuit, input, {
-        signal,
-        wanted: { job: { root, batch }, signals: wanted },
-      })
+      const { proof, signals } = await prove(deps, batch, root, signal)
       // The contract puts these numbers in by itself. A proof of others would be refused there, after the gas is spent.
       assert.deepEqual(signals, wanted)
       const args = [root.size, recipient, Number(start), Number(end), value, eightWords(proof)] as const

@@ -3,8 +3,7 @@ import { encodeWithdrawProof, verifierAbi } from '@svc-zerc20/contracts'
 import { type Address, SvcError } from '@svc-zerc20/protocol'
 import { type CircuitInput, type CircuitName, withdrawInput } from '@svc-zerc20/zk'
 import { encodeFunctionData } from 'viem/utils'
-import type { ProvedRoot, ProveMint } from '../payment/finalize/ports.js'
-import type { ProofJob } from '../payment/finalize/proof-jobs.js'
+import type { ProveMint } from '../payment/finalize/ports.js'
 import type { AwaitingMint } from '../payment/records.js'
 import type { BurnSecretsOf } from './burn-secrets.js'
 import type { MerklePaths, TreeLeaf } from './paths.js'
@@ -14,15 +13,9 @@ export type MintProver = {
   prove(
     circuit: CircuitName,
     input: Readonly<Record<string, bigint | readonly bigint[]>>,
-    options: { readonly signal: AbortSignal; readonly wanted: WantedProof },
+    options: { readonly signal: AbortSignal },
   ): Promise<{ readonly proof: readonly bigint[]; readonly signals: readonly bigint[] }>
 }
-
-/** The subject of a proof, for provers elsewhere, and the public signals that it must have. */
-export type WantedProof = { readonly job: ProofJob; readonly signals: readonly bigint[] }
-
-/** The input of a circuit, secrets included. */
-export type Witness = { readonly circuit: CircuitName; readonly input: CircuitInput }
 
 export type WitnessSources = {
   /** Secrets of burns are derived here, and kept nowhere. */
@@ -30,44 +23,33 @@ export type WitnessSources = {
   readonly paths: MerklePaths
 }
 
-export async function mintWitness(
-  { secretsOf, paths }: WitnessSources,
-  payment: AwaitingMint,
-  root: ProvedRoot,
-  signal: AbortSignal,
-): Promise<Witness> {
-  const { burn, challenge } = payment
-  const { recipientHash, secret, payTo } = secretsOf(challenge)
-  // The circuit would refuse this, too, but its error names only a line of the circuit.
-  if (payTo() !== challenge.payTo) throw notDerived()
-  const siblings = await paths(leafOf(payment), root, signal)
-  const { from, value, leafIndex } = burn
-  return withdrawInput({
-    root: root.root,
-    recipientHash,
-    secret,
-    from,
-    value,
-    leafIndex: Number(leafIndex),
-    siblings,
-  })
-}
-
-export function createMintProofs(
-  deps: WitnessSources & {
-    readonly prover: MintProver
-    readonly verifier: Address
-    /** Ceiling for one mint. Unused gas is not paid. */
-    readonly mintGas: bigint
-  },
-): ProveMint {
+export function createMintProofs({
+  secretsOf,
+  paths,
+  ...deps
+}: WitnessSources & {
+  readonly prover: MintProver
+  readonly verifier: Address
+  /** Ceiling for one mint. Unused gas is not paid. */
+  readonly mintGas: bigint
+}): ProveMint {
   return async (payment, root, signal) => {
     const { burn, challenge } = payment
-    const { circuit, input } = await mintWitness(deps, payment, root, signal)
-    const { recipientHash, recipient } = deps.secretsOf(challenge)
-    const signals = [root.root, recipientHash, burn.value] as const
-    const wanted = { job: { root, payment }, signals }
-    const { proof } = await askProver(deps.prover, circuit, input, { signal, wanted })
+    const { recipient, recipientHash, secret, payTo } = secretsOf(challenge)
+    // The circuit would refuse this, too, but its error names only a line of the circuit.
+    if (payTo() !== challenge.payTo) throw notDerived()
+    const siblings = await paths(leafOf(payment), root, signal)
+    const { from, value, leafIndex } = burn
+    const { circuit, input } = withdrawInput({
+      root: root.root,
+      recipientHash,
+      secret,
+      from,
+      value,
+      leafIndex: Number(leafIndex),
+      siblings,
+    })
+    const { proof } = await askProver(deps.prover, circuit, input, { signal })
     return {
       to: deps.verifier,
       gas: deps.mintGas,
@@ -75,7 +57,7 @@ export function createMintProofs(
       data: encodeFunctionData({
         abi: verifierAbi,
         functionName: 'singleTeleport',
-        args: [false, root.size, recipient, encodeWithdrawProof(proof, signals)],
+        args: [false, root.size, recipient, encodeWithdrawProof(proof, [root.root, recipientHash, value])],
       }),
     }
   }

@@ -3,14 +3,7 @@ import { closeAll } from '@svc-zerc20/daemon'
 import { SvcError } from '@svc-zerc20/protocol'
 import { createProver, type Prover } from '@svc-zerc20/prover'
 import { type DeciderProver, withDecider } from '@svc-zerc20/prover/decider-client'
-import {
-  ArtifactError,
-  batchCircuit,
-  keysOf,
-  keysRefused,
-  type Manifest,
-  readArtifacts,
-} from '@svc-zerc20/zk'
+import { ArtifactError, keysRefused, type Manifest, readArtifacts } from '@svc-zerc20/zk'
 import { createBatchCounts } from '../chain/batch-counts.js'
 import { createIndexer, type Indexer } from '../chain/indexer.js'
 import { createRereadBurn } from '../chain/reread-burn.js'
@@ -28,13 +21,10 @@ import type { Minter } from '../payment/ports.js'
 import type { Challenge } from '../payment/records.js'
 import { createBatchProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
-import { startLendingProofs } from '../proving/lend-proofs.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
 import { createMerklePaths } from '../proving/paths.js'
 import { createMintProofs, type MintProver, type WitnessSources } from '../proving/proofs.js'
-import { createSharedProver } from '../proving/shared-prover.js'
 import { createMinter } from '../sending/relayer/minter.js'
-import { createProofJobs } from '../store/adapters/proof-jobs.js'
 import { createMintSchedule } from '../store/adapters/schedule.js'
 import type { ChainSide, Senders } from './chain-side.js'
 import type { LeasedParts } from './parts.js'
@@ -57,8 +47,6 @@ export type Finalization = {
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
   startLoop(): void
-  /** Makes proofs for another daemon that runs rounds, until it is closed. */
-  startHelp(): void
   close(): Promise<void>
 }
 
@@ -81,7 +69,6 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
       off,
       resumeMints: resume,
       startLoop,
-      startHelp: () => undefined,
       close: async () => undefined,
     }
   }
@@ -94,16 +81,8 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
     secretsOf: createBurnSecrets(parts.seed, config),
     paths: createMerklePaths({ indexer, ownTree, report }),
   }
-  const { prover_processes: processes } = config.finalize
-  const jobs = createProofJobs(parts.storage.store)
-  const shared = jobs && { jobs, processes, clock, report }
-  const finalize = wireFinalize(parts, minter, {
-    ...sources,
-    prover: shared ? createSharedProver({ ...shared, own: prover, ...checksOf(prover, manifest) }) : prover,
-    offersMax: jobs ? limits.proofsOfferedMax : 0,
-  })
+  const finalize = wireFinalize(parts, minter, { ...sources, prover })
   let loop: Loop | undefined
-  let lending: ReturnType<typeof startLendingProofs> | undefined
   return {
     off,
     waits: finalize.waits,
@@ -129,26 +108,8 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
       const backOffMaxMs = periodMs * limits.finalizeBackOffPeriodsMax
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
-    startHelp() {
-      if (shared) lending = startLendingProofs({ ...shared, ...sources, prover })
-    },
     async close() {
-      await closeAll([() => loop?.stop(), () => lending?.stop(), () => prover.close(), () => ownTree.close()])
-    },
-  }
-}
-
-/** The facts about proofs that a shared prover needs. */
-function checksOf(
-  prover: ProverWithDecider,
-  manifest: Manifest,
-): Pick<Parameters<typeof createSharedProver>[0], 'isApart' | 'isValid'> {
-  return {
-    isApart: (circuit) => prover.waitsFor !== undefined && circuit === batchCircuit,
-    async isValid(circuit, proof) {
-      // Loaded only here: the arithmetic of pairings is large, and most daemons are alone.
-      const { createVerify } = await import('@svc-zerc20/prover/verify')
-      return createVerify(keysOf(manifest, circuit).verificationKey)(proof)
+      await closeAll([() => loop?.stop(), () => prover.close(), () => ownTree.close()])
     },
   }
 }
@@ -218,11 +179,7 @@ function wireBatchCounts(
 function wireFinalize(
   parts: LeasedParts,
   minter: Minter,
-  proofs: WitnessSources & {
-    readonly prover: MintProver
-    /** Proofs that may wait for other daemons. */
-    readonly offersMax: number
-  },
+  proofs: WitnessSources & { readonly prover: MintProver },
 ): Finalize {
   const { config, chainSide, storage, seed, clock, random, telemetry } = parts
   const pace = paceOf(config)
@@ -263,7 +220,7 @@ function wireFinalize(
     limits: {
       ...limits,
       // While one mint waits for its block, the next is being proved.
-      attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax + proofs.offersMax,
+      attemptsInFlightMax: finalize.prover_processes + limits.mintsAheadMax,
       mintWaitMs: Math.max(config.daemon.finalize_interval_ms * limits.mintWaitPeriods, limits.mintWaitMinMs),
     },
   })

@@ -79,7 +79,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   return app
 }
 
-function admissionOf({ config, clock, storage, telemetry: { log } }: HttpSideDeps): Admission {
+function admissionOf({ config, clock, telemetry: { log } }: HttpSideDeps): Admission {
   return createAdmission({
     sellers: sellersOf(config),
     strangers: {
@@ -88,7 +88,6 @@ function admissionOf({ config, clock, storage, telemetry: { log } }: HttpSideDep
     },
     clock,
     log,
-    counts: storage.shared?.counts,
   })
 }
 

@@ -8,13 +8,15 @@ import { keepLeasedSide } from './keep-leased-side.js'
 import type { LeasedSide } from './leased-side.js'
 
 /** A lease that the test gives and takes away. Released, it is free again, or taken by another daemon. */
-function createLeases(isTakenOver: boolean) {
+function createLeases(isTakenOver: boolean, locked: number) {
+  let lockedLooks = locked
   let isFree = false
   let losing = new AbortController()
   let term = 0
   const leases: Leases = {
     holder: 'this test',
     async take(name) {
+      if (lockedLooks-- > 0) throw new Error('canceling statement due to statement timeout')
       if (!isFree) return undefined
       isFree = false
       losing = new AbortController()
@@ -39,8 +41,11 @@ function createLeases(isTakenOver: boolean) {
   }
 }
 
-async function setup(isOffered: boolean, { isCopy = false, failures = 0, isTakenOver = false } = {}) {
-  const { leases, offer, term, takeAway } = createLeases(isTakenOver)
+async function setup(
+  isOffered: boolean,
+  { isCopy = false, failures = 0, isTakenOver = false, locked = 0 } = {},
+) {
+  const { leases, offer, term, takeAway } = createLeases(isTakenOver, locked)
   if (isOffered) offer()
   const done: string[] = []
   const begun: string[] = []
@@ -83,6 +88,7 @@ async function setup(isOffered: boolean, { isCopy = false, failures = 0, isTaken
   onTestFinished(() => keeper.drain().then(keeper.close))
   return {
     keeper,
+    leases,
     done,
     begun,
     accepting,
@@ -110,6 +116,22 @@ describe('the leased side of a daemon', () => {
     offer()
     await until(async () => keeper.isActive())
     expect(done).toEqual(['no longer rests', 'works'])
+  })
+
+  it('waits, and says so, while a daemon that is frozen in a transaction has the ledger', async () => {
+    const { keeper, events, done } = await setup(true, { locked: 2 })
+    expect([keeper.isActive(), events]).toEqual([false, ['work.failed']])
+    await until(async () => keeper.isActive())
+    expect(done).toEqual(['no longer rests', 'works'])
+  })
+
+  it('is handed over before it ends: put down, and only then free for another daemon', async () => {
+    const { keeper, done, leases } = await setup(true)
+    const handingOver = keeper.handOver()
+    expect(await leases.take('active')).toBeUndefined()
+    await handingOver
+    expect([keeper.isActive(), done]).toEqual([false, ['works', 'no longer works']])
+    expect(await leases.take('active')).toBeDefined()
   })
 
   it('puts down what it lost, to the end, and only then goes on', async () => {

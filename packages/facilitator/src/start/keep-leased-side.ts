@@ -1,6 +1,6 @@
 /**
  * Keeps the leased side of this daemon in step with its lease. The work is taken up with the lease, and put down with it: the
- * side is made again. A daemon without the lease stands by: it proves for the active one, and tells how things stand.
+ * side is made again. A daemon without the lease stands by: it mines, and tells how things stand.
  */
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import { limits } from '../config/limits.js'
@@ -18,6 +18,8 @@ export type LeasedSideKeeper = {
   isActive(): boolean
   /** From now on the work is done, taken and lost. */
   start(): void
+  /** Stops the work and gives the lease back, so that another daemon goes on while this one ends. Nothing for one that is alone. */
+  handOver(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -45,17 +47,7 @@ export async function keepLeasedSide(deps: {
   const takeUnlessHeld = async (): Promise<Lease | undefined> =>
     held && !held.lost.aborted ? held : leases.take(activeLease)
 
-  /** Waits for a daemon that may have died. */
-  async function takeInTime(): Promise<Lease> {
-    for (let waited = 0; waited <= 2 * limits.leaseMs; waited += pollMs) {
-      const taken = await leases.take(activeLease)
-      if (taken) return taken
-      await clock.sleep(pollMs)
-    }
-    throw inUse()
-  }
-
-  held = deps.isCopy ? await takeInTime() : await leases.take(activeLease)
+  held = deps.isCopy ? await takeInTime(deps) : await takeOrStandBy(deps)
   if (deps.isCopy && held) await deps.acceptCopy(held)
   let side = await make(held)
   if (held) await side.resume()
@@ -116,6 +108,15 @@ export async function keepLeasedSide(deps: {
       const onFailure = (err: unknown) => log({ event: 'work.failed', err })
       looking = startLoop({ round: look, clock, periodMs: pollMs, onFailure })
     },
+    async handOver() {
+      await looking?.stop()
+      if (leases.holder === undefined || !held) return
+      const lease = held
+      // From now on new work is refused.
+      held = undefined
+      await side.close()
+      await lease.release()
+    },
     async drain() {
       await looking?.stop()
       await side.drain()
@@ -125,6 +126,34 @@ export async function keepLeasedSide(deps: {
       await side.close()
       await held?.release().catch(() => undefined)
     },
+  }
+}
+
+/** Waits for a daemon that may have died. */
+async function takeInTime({
+  leases,
+  clock,
+  pollMs,
+}: {
+  leases: Leases
+  clock: Clock
+  pollMs: number
+}): Promise<Lease> {
+  for (let waited = 0; waited <= 2 * limits.leaseMs; waited += pollMs) {
+    const taken = await leases.take(activeLease)
+    if (taken) return taken
+    await clock.sleep(pollMs)
+  }
+  throw inUse()
+}
+
+/** Stands by when the ledger is locked, perhaps by a daemon that is frozen in a transaction: the next look tries again. */
+async function takeOrStandBy({ leases, log }: { leases: Leases; log: Log }): Promise<Lease | undefined> {
+  try {
+    return await leases.take(activeLease)
+  } catch (err) {
+    log({ event: 'work.failed', err })
+    return undefined
   }
 }
 

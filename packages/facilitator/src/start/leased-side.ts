@@ -41,7 +41,7 @@ export type LeasedSide = {
 export async function createLeasedSide(
   front: Parts,
   { addresses, signers }: { readonly addresses: AddressSource; readonly signers: Signers },
-  /** Without it, the daemon only proves for the active one, and tells how things stand. */
+  /** Without it, the daemon stands by: it only tells how things stand. */
   active: Lease | undefined,
   make = { finalization: createFinalization, fees: createFeesSide },
 ): Promise<LeasedSide> {
@@ -90,7 +90,7 @@ export async function createLeasedSide(
     },
 
     startLoops() {
-      if (!active) return finalization.startHelp()
+      if (!active) return
       for (const loop of loops) loop.startLoop()
     },
 

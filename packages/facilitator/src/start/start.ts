@@ -114,6 +114,8 @@ async function start(options: StartOptions, opened: (() => unknown)[]): Promise<
     network,
     async close() {
       telling.abort()
+      const onFailure = (err: unknown) => log({ event: 'work.failed', err })
+      await inTime(keeper.handOver().catch(onFailure), limits.leaseMs, clock)
       const drained = [app.close().finally(keeper.drain)]
       await closeInOrder(drained, clock, config.daemon.shutdown_grace_ms, [
         () => app.server.closeAllConnections(),

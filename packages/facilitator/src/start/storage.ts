@@ -1,5 +1,4 @@
 /** Opens the ledger of this configuration, and the history of its payments. */
-import { createHmac } from 'node:crypto'
 import { type JsonRpc, readHead } from '@svc-zerc20/evm'
 import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
@@ -49,7 +48,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     journal: settlement.journal,
     database:
       config.storage.url === undefined ? undefined : { url: config.storage.url, password: deps.password },
-    callerSecret: config.storage.url === undefined ? undefined : callerSecretOf(deps.seed),
     binding: oursOf(config, deps.seed),
     clock,
     ...openingTerms(config),
@@ -73,13 +71,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     throw error
   }
 }
-
-/**
- * All daemons of one database name a caller alike. The names stand in the database, so the secret must not stand there as
- * well: with it, every address could be tried. It follows from the seed, which all of them have and no database holds.
- */
-const callerSecretOf = (seed: Uint8Array) =>
-  createHmac('sha256', seed).update('svc-zerc20/callers/v1').digest()
 
 /** How many challenges may be open, and whose. */
 function openingTerms(config: Config) {

@@ -12,7 +12,6 @@ import { doubtSteps } from './steps/doubt.js'
 import { loginSteps } from './steps/login-steps.js'
 import { operatorSteps } from './steps/operator-steps.js'
 import { payerSteps } from './steps/payer-steps.js'
-import { proofSteps } from './steps/proof-steps.js'
 import { scheduleSteps } from './steps/schedule-steps.js'
 import type { StepContext, StepSettings } from './steps/step-context.js'
 import { ledgerSteps } from './steps/steps.js'
@@ -27,7 +26,6 @@ export const steps: typeof ledgerSteps &
   typeof payerSteps &
   typeof scheduleSteps &
   typeof loginSteps &
-  typeof proofSteps &
   typeof doubtSteps = {
   ...ledgerSteps,
   ...sweepSteps,
@@ -36,7 +34,6 @@ export const steps: typeof ledgerSteps &
   ...payerSteps,
   ...scheduleSteps,
   ...loginSteps,
-  ...proofSteps,
   ...doubtSteps,
 }
 export type Steps = typeof steps

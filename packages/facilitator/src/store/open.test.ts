@@ -5,7 +5,6 @@ import { temporaryFolder } from '../../test/folder.js'
 import { openTestLedger, testBinding } from '../../test/open-ledger.js'
 import { stepSettings } from '../../test/store.js'
 import { openInMemory } from './engine/open-database.js'
-import { createRows, pauseSetting } from './rows/rows.js'
 import { type Query, type Step, sql } from './sql.js'
 import { doubtSteps } from './steps/doubt.js'
 import { readBinding } from './steps/operator-steps.js'
@@ -54,8 +53,6 @@ describe('a ledger that is opened', () => {
     const reservedPercent = new Map(['5e', 'ba'].map((seller) => [seller.repeat(16), 10]))
     const shares = { capacity: 10, reservedPercent, promised: new Map(), promisedToOthers: 1 }
     const rows = createRows()
-    const ledger = { fees: 0n, settings: new Map([[pauseSetting, null]]) }
-    rows.preload({ nonces: [], payers: [], payments: [], claims: [], ledger })
     const context = {
       now: seconds(0),
       sharedNow: sql`0`,
@@ -63,9 +60,10 @@ describe('a ledger that is opened', () => {
       rows,
       *record() {},
     }
-    /** How SQLite answers the first query of a step. */
+    /** How SQLite answers the first query of a step that is about payments. */
     const searches = (step: Step<unknown>) => {
-      const query = step.next().value as Query
+      let query = step.next().value as Query
+      while (!query.text.includes('payment')) query = step.next([]).value as Query
       const plan = connection.query({ ...query, text: `EXPLAIN QUERY PLAN ${query.text}` })
       return plan.map(({ detail }) => detail).filter((detail) => detail.includes('payment'))
     }

@@ -1,6 +1,7 @@
 /** Opens the ledger: on PostgreSQL, beside a journal file under its lock, or in memory alone. */
 import { closeAll } from '@svc-zerc20/daemon'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
+import type { SharedAddresses } from '../addresses/shared-stock.js'
 import type { AddressStore } from '../addresses/stock.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import type { Books } from '../payment/books.js'
@@ -17,9 +18,9 @@ import type { AccountName, KnownAccount } from './events.js'
 import { type JournalLock, lockJournal, unusable } from './journal/lock.js'
 import { keepMark, type Mark } from './journal/mark.js'
 import type { Lease } from './lease.js'
-import type { Database } from './postgres/client.js'
+import { connectAside, type Database } from './postgres/client.js'
 import { openPostgres } from './postgres/open-postgres.js'
-import { openShared, type Shared } from './postgres/shared.js'
+import { createSharedReady } from './postgres/ready.js'
 import { type RememberedAccount, readAccount, readyAddresses } from './steps/operator-steps.js'
 import type { StepSettings } from './steps/step-context.js'
 import { openHere, openInThread, type Store, under } from './store.js'
@@ -34,7 +35,7 @@ export type OpenLedger = {
   /** The ledger for work under leases. */
   under(leases: readonly Lease[]): Pick<OpenLedger, 'store' | 'ledger' | 'issued' | 'bindAccount'>
   /** Absent for a ledger that no other daemon can reach. */
-  readonly shared?: Shared
+  readonly shared?: { readonly ready: SharedAddresses }
   /** The daemons that share it. Absent for a ledger that no other daemon can reach. */
   readonly fleet?: (() => Promise<Fleet>) | undefined
   /** Figures of the journal. Undefined without one. */
@@ -54,8 +55,6 @@ export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
   readonly journal: string
   /** A PostgreSQL server instead of a journal. */
   readonly database?: Database | undefined
-  /** Hides callers in the store. Daemons that share one must have the same. By default one of this run. */
-  readonly callerSecret?: Uint8Array | undefined
   readonly binding: Ours
   readonly clock: Clock
   readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
@@ -93,8 +92,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     if (err instanceof SvcError && err.code === 'journal_lost') lost = err
     deps.onFailure(err)
   }
-  const { callerSecret = systemRandom.bytes(32) } = deps
-  const askerOf = createAskers(callerSecret)
+  const askerOf = createAskers(systemRandom.bytes(32))
   const settings = settingsOf(deps, askerOf)
   const options = {
     ...(deps.isCopyAccepted === true && { isCopyAccepted: true }),
@@ -130,8 +128,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     bindAccount: (name: AccountName, account: KnownAccount) => on.change('bindAccount', name, account),
   })
   const mark = path === undefined ? undefined : keepMark(path, () => positionOf(store))
-  const { holder = '' } = store.leases
-  const shared = deps.database && openShared({ database: deps.database, callerSecret, holder })
+  const aside = deps.database && connectAside(deps.database)
   return {
     id: store.id,
     ...portsOn(store),
@@ -141,14 +138,14 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
       add: (address) => store.change('addReady', address),
       drop: (nonces) => store.change('dropReady', nonces),
     },
-    ...(shared && { shared }),
+    ...(aside && { shared: { ready: createSharedReady(aside.send) } }),
     fleet: createFleet(store),
     isCopy: store.isCopy,
     figures: () => (path === undefined && !deps.database ? undefined : store.figures()),
     tryDisk: () => store.change('bindAgain'),
     knownAccount: (name) => store.ask(readAccount(name)),
     async close() {
-      await closeAll([() => mark?.close(), () => shared?.close(), store.close, () => lock?.release()])
+      await closeAll([() => mark?.close(), () => aside?.close(), store.close, () => lock?.release()])
       if (lost) throw lost
     },
   }

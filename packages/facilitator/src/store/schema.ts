@@ -134,15 +134,6 @@ const shared = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
 -- The daemons that live, and what each tells of itself.
 CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN);
--- Proofs that the daemon which mints leaves to others. A job without a holder that lives is free.
-CREATE TABLE proof_job (id TEXT PRIMARY KEY, record JSN NOT NULL, holder TEXT, term INT NOT NULL, proof JSN);
--- Nobody waits for the disk for what is unlogged. An end of the server forgets it, and a rate begins again.
--- Requests of the last minute, by the hash of who is counted for what.
-CREATE UNLOGGED TABLE rate (who KEY PRIMARY KEY, started_ms INT NOT NULL, count INT NOT NULL) WITH (fillfactor = 50);
--- A daemon takes some ready addresses at a time, and hands them out alone until then. Dead ones lose them.
-ALTER TABLE ready ADD COLUMN holder TEXT, ADD COLUMN held_until_ms INT NOT NULL DEFAULT 0,
-  -- Miners elsewhere write here.
-  ADD CHECK (length(record) < 2000 AND length(nonce) = 32);
 `
 
 const sqliteTypes = {

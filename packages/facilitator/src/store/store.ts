@@ -8,7 +8,6 @@ import { type Connection, openSqlite } from './engine/sqlite.js'
 
 import type { Request, StepArgs, StepName, StepResult } from './group.js'
 import { type Fence, type Lease, type Leases, ownLeases } from './lease.js'
-import type { ReadRows } from './rows/rows.js'
 import type { Step } from './sql.js'
 import { createWaiting } from './waiting.js'
 
@@ -28,21 +27,11 @@ export type Store = Pick<Engine, 'id' | 'report' | 'isCopy'> & {
   ask<T>(question: Step<T>): Promise<T>
   /** The database lost what this daemon was told, or another one: it must be accepted as a copy before anything else. */
   isOld?(): boolean
-  /**
-   * Takes in rows that a question read as of the event with this number, so that the next step need not read them again.
-   * Absent where that costs nothing.
-   */
-  readonly remember?: (applied: number, read: Omit<ReadRows, 'leaves' | 'ledger'>) => void
-  /** Hears that another daemon may have changed something. Absent where there can be none. */
-  readonly hints?: Hints
   figures(): EngineFigures
   /** Aborted when it is closed. */
   readonly closed: AbortSignal
   close(): Promise<void>
 }
-
-/** Returns a function that stops listening. */
-export type Hints = (listener: () => void) => () => void
 
 /** The store for work under leases. */
 export function under(store: Store, leases: readonly Lease[]): Store {

@@ -4,22 +4,13 @@
  */
 import { Payload, SvcError } from '@svc-zerc20/protocol'
 import type { FollowedBlock } from '../chain/transfers/issued-store.js'
-import type { ProofJob } from '../payment/finalize/proof-jobs.js'
 import type { FoundTransfer } from '../payment/found/judge-transfers.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
 import type { DaemonFigures } from './lease.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored =
-  | Payment
-  | Leaf
-  | LedgerEvent
-  | Binding
-  | FoundTransfer
-  | FollowedBlock
-  | ProofJob
-  | DaemonFigures
+export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | DaemonFigures
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {
@@ -27,15 +18,12 @@ const bigintFields: Record<BigintField<Stored>, true> = {
   blockNumber: true,
   burned: true,
   dayWei: true,
-  end: true,
   hashChain: true,
   issuedAtBlock: true,
   leafIndex: true,
   listPrice: true,
   permitNonce: true,
-  root: true,
   size: true,
-  start: true,
   value: true,
 }
 

@@ -73,22 +73,6 @@ export const logEvents = {
     ms: field<number>('how long that took, in milliseconds'),
   }),
   'decider.failed': warn('The decider gave no proof that counts, so the daemon proves by itself.', { err }),
-  'proof.borrowed': info('Another daemon of this ledger made a proof, which was checked here.', {
-    ms: field<number>('how long that took, in milliseconds'),
-  }),
-  'proof.not_borrowed': warn(
-    'No other daemon of this ledger made a proof that counts, so the daemon proves by itself.',
-    { err },
-  ),
-  'proof.lent': info('This daemon made a proof for the one that mints.', {
-    ms: field<number>('how long that took, in milliseconds'),
-  }),
-  'proof.not_lent': warn(
-    'This daemon could not make a proof for the one that mints, which makes it itself.',
-    {
-      err,
-    },
-  ),
   'relayer.unfunded': error('The relayer cannot pay for its transaction, which waits for money.', {
     address: field<string>('the account to fund'),
   }),

@@ -166,7 +166,7 @@ function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Stora
   const storage: Partial<Storage> = {
     ...portsOn(store),
     under: (leases) => portsOn(under(store, leases)),
-    ...(store.leases.holder && { shared: {} as NonNullable<Storage['shared']> }),
+    ...(store.leases.holder !== undefined && { shared: {} as NonNullable<Storage['shared']> }),
     knownAccount: async (name) => (isKeyShared ? undefined : store.ask(readAccount(name))),
   }
   return storage as Storage
@@ -279,7 +279,6 @@ function wireFinalization(parts: LeasedParts, deps: DaemonDeps): Finalization {
     startLoop() {
       loop = startFinalizeLoop({ finalize, clock, periodMs, backOffMaxMs, report })
     },
-    startHelp: () => undefined,
     async close() {
       await loop?.stop()
     },

@@ -87,10 +87,15 @@ export function linkTo(deps: LinkDeps): Store {
     })
   }
 
+  const runAside = <T>(step: () => Step<T>): Promise<T> =>
+    hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered))
+
   const leasesOf = (holder: string) =>
     createLeases({
       holder,
-      run: (step) => hear(() => database.ask(step()), !draws.happens(faults.stepsUnanswered)),
+      look: async () => undefined,
+      runAside,
+      runLocked: runAside,
       onFailure(err) {
         // A statement that no database takes is a mistake of ours.
         if (!(err instanceof SvcError)) throw err

@@ -72,7 +72,7 @@ async function enter(
   if (!read.ok) return read
   const participant = read.value
   return (
-    (await admission.participant(participant.role)) ??
+    admission.participant(participant.role) ??
     accept({ participant, sight: sightOf(participant.role, participants, treasury) })
   )
 }

@@ -9,7 +9,7 @@ const route = routesOf<HistoryApiDeps, WalletLogin>({
   tag: 'history',
   async enter(request, { login, admission }) {
     if (!login) return reject('not_found', 'wallet login is not configured here')
-    return (await admission.login(request)) ?? accept(login)
+    return admission.login(request) ?? accept(login)
   },
 })
 

@@ -35,7 +35,7 @@ const retryAfterSeconds = 5
 const route = routesOf<HealthApiDeps>({ tag: 'operation' })
 const documentRoute = routesOf<HealthApiDeps>({
   tag: 'operation',
-  enter: (request, { admission }) => admission.aside(request, 'document'),
+  enter: async (request, { admission }) => admission.aside(request, 'document'),
 })
 
 export const healthRoutes = [

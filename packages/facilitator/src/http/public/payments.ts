@@ -184,11 +184,11 @@ export type PaymentApiDeps = {
 const route = routesOf<PaymentApiDeps>({ tag: 'payment' })
 const paymentRoute = routesOf<PaymentApiDeps>({
   tag: 'payment',
-  countUnread: (request, { admission }) => admission.request(request),
+  countUnread: async (request, { admission }) => admission.request(request),
 })
 const statusRoute = routesOf<PaymentApiDeps>({
   tag: 'payment',
-  enter: (request, { admission }) => admission.aside(request, 'status'),
+  enter: async (request, { admission }) => admission.aside(request, 'status'),
 })
 
 /** Who may present a payment: profile, then form, then rate. */
@@ -199,9 +199,9 @@ async function admit(
 ) {
   if (!profile.acceptsPayments) return reject('profile_unsupported')
   const presented = parse(request.body)
-  if (!presented.ok) return (await admission.request(request)) ?? presented
+  if (!presented.ok) return admission.request(request) ?? presented
   const known = await ledger.presented(presented.value.payload)
-  return (await admission.present(request, known.payment)) ?? { ...presented, known }
+  return admission.present(request, known.payment) ?? { ...presented, known }
 }
 
 export const paymentRoutes = [
@@ -234,7 +234,7 @@ export const paymentRoutes = [
       }
       const overloaded = underWay.refusalOf('challenge')
       if (overloaded) return overloaded
-      const caller = await admission.issue(request)
+      const caller = admission.issue(request)
       if (!caller.ok) return caller
       if (!Json.isObject(request.body)) return reject('malformed_request')
       const listPrice = parseAmount(request.body.amount)

@@ -17,7 +17,7 @@ import type { FeesDue, RecipientDue } from '../../payment/sweep/plan.js'
 import type { FeeLedger } from '../../payment/sweep/ports.js'
 import type { Leaf } from '../leaves.js'
 import { awaitingIn } from '../rows/leaf-rows.js'
-import { claimsIn, claimsOf, isUnderWay, type ReadRows } from '../rows/rows.js'
+import { claimsIn, claimsOf, isUnderWay } from '../rows/rows.js'
 import { type Slot, slots } from '../rows/transaction-rows.js'
 import { allOf, first, hexOf, key, type Query, type Row, type Step, sql } from '../sql.js'
 import { waitOf } from '../steps/payer-steps.js'
@@ -38,8 +38,7 @@ export function* ofPayer(payer: Address, nowMs: Query): Step<PayerRecord> {
 const waitIn = (row: Row | undefined): number => Math.max(0, row?.wait_ms ?? 0)
 
 /**
- * The payment that a payload names, with the open claims of its payer, and its wait. All of it is read by one statement, as
- * it stood behind one event.
+ * The payment that a payload names, with the open claims of its payer, and its wait. All of it is read by one statement.
  */
 export function* presented(
   payload: Payload.Payload,
@@ -47,14 +46,11 @@ export function* presented(
 ): Step<{
   readonly payment: Payment | undefined
   readonly known: Omit<Presented, 'payment'>
-  /** The number of the newest event; undefined when there is no such payment. */
-  readonly applied: number | undefined
-  readonly rows: Omit<ReadRows, 'leaves' | 'ledger'>
 }> {
   const { challengeNonce: nonce } = payload
   const payer = payload.kind === 'permit' ? payload.payer : undefined
   const wait = payer ? waitOf(payer, nowMs) : sql`NULL`
-  const columns = sql`id, claim_payer, record, (SELECT applied FROM ledger) AS applied, ${wait} AS wait_ms`
+  const columns = sql`id, claim_payer, record, ${wait} AS wait_ms`
   const ofPayer =
     payer &&
     sql`
@@ -66,8 +62,6 @@ export function* presented(
   return {
     payment: payments[0] && decode<Payment>(payments[0].record),
     known: payer ? { payer: { openClaims: [...claimsIn(claims).values()], waitMs: waitIn(all[0]) } } : {},
-    applied: payments[0]?.applied,
-    rows: { nonces: [nonce], payers: payer ? [payer] : [], payments, claims },
   }
 }
 

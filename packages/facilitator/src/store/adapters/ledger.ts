@@ -53,8 +53,7 @@ export function createStoreLedger({
   const grants = createGrants(store, clock, {
     find: async (nonce) => retained(await ask(findPayment(nonce))),
     async presented(payload) {
-      const { applied, payment, rows, known } = await ask(presented(payload, nowMs()))
-      if (applied !== undefined) store.remember?.(applied, rows)
+      const { payment, known } = await ask(presented(payload, nowMs()))
       return { ...known, payment: retained(payment) }
     },
   })

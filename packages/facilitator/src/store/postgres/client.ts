@@ -3,15 +3,12 @@ import { createSerial, type Secret, SvcError } from '@svc-zerc20/protocol'
 import postgres from 'postgres'
 import { type Migration, migrations } from '../migrate.js'
 import type { Query, Row, Step, Value } from '../sql.js'
-import type { Hints } from '../store.js'
 
 /** A server that is frozen, or behind a cable that was cut, says nothing at all. */
 const statementMs = 5_000
 /** A daemon that stops in a transaction holds up all others: for less than they wait for it, and less than their leases last. */
 const restMs = 3_000
 const connectSecondsMax = 5
-/** Pause before a connection that is listened on is opened again. */
-const listenAgainMs = 500
 const readersMax = 4
 const asideMax = 2
 
@@ -30,11 +27,6 @@ export type Client = {
   read<T>(work: (send: Send) => Promise<T>): Promise<T>
   /** The migrations that are known here. */
   readonly migrations: readonly Migration[]
-  /**
-   * Listens to a channel. A pause in which nothing could be heard is told of like a message. Messages that say `own` are ours,
-   * and not told.
-   */
-  listen(channel: string, own: string): Promise<Hints>
   close(): Promise<void>
 }
 
@@ -60,25 +52,11 @@ export function connect(database: Database, timeouts = short): Client {
     createPool(database, { ...timeouts, connections: readersMax, isReadOnly: true }, isConnectionError),
   ]
   const inTurn = createSerial()
-  const hearing = { ...timeouts, connections: 1, isReadOnly: true, pauseMs: listenAgainMs }
-  const notifications = openConnections(database, hearing)
   return {
     write: (work) => inTurn(() => writer.use(work)),
     read: readers.use,
     migrations: database.migrations ?? migrations,
-    async listen(channel, own) {
-      const listeners = new Set<() => void>()
-      const tell = () => {
-        for (const listener of listeners) listener()
-      }
-      await notifications.listen(channel, (told) => told !== own && tell(), tell)
-      return (listener) => {
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      }
-    },
-    close: () =>
-      Promise.all([writer.close(), readers.close(), notifications.end({ timeout: 1 })]).then(() => undefined),
+    close: () => Promise.all([writer.close(), readers.close()]).then(() => undefined),
   }
 }
 
@@ -102,18 +80,12 @@ const isConnectionError = (error: unknown): boolean => {
 type Terms = Timeouts & {
   readonly connections: number
   readonly isReadOnly: boolean
-  /** Pause before a connection that ended is opened again. */
-  readonly pauseMs?: number
 }
 
-const openConnections = (
-  { url, password, connectSeconds = connectSecondsMax }: Database,
-  { pauseMs, ...terms }: Terms,
-) =>
+const openConnections = ({ url, password, connectSeconds = connectSecondsMax }: Database, terms: Terms) =>
   postgres(url, {
-    ...(pauseMs !== undefined && { backoff: () => pauseMs / 1000 }),
     max: terms.connections,
-    // A standby would answer what was true a while ago, and hears no notifications.
+    // A standby would answer what was true a while ago.
     target_session_attrs: 'primary',
     ...(password && { password: () => password.reveal() }),
     connect_timeout: connectSeconds,

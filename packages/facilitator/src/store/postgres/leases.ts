@@ -14,15 +14,22 @@ export type SharedLeases = Leases & {
   close(): Promise<void>
 }
 
+type RunStep = <T>(step: () => Step<T>) => Promise<T>
+
 export function createLeases({
   holder = holderName(),
-  run,
+  look,
+  runAside,
+  runLocked,
   onFailure,
   every = everyInterval,
 }: {
   readonly holder?: string
-  /** Runs a step in a transaction of the ledger. */
-  readonly run: <T>(step: () => Step<T>) => Promise<T>
+  /** Notices that the ledger went back behind what this daemon was told. */
+  readonly look: () => Promise<void>
+  /** Runs a step that waits for nobody who holds the lock of the ledger, or one behind that lock. */
+  readonly runAside: RunStep
+  readonly runLocked: RunStep
   readonly onFailure: (err: unknown) => void
   /** Repeats something. Returns a function that stops it. */
   readonly every?: (ms: number, act: () => void) => () => void
@@ -33,7 +40,8 @@ export function createLeases({
 
   async function renew(): Promise<void> {
     const asked = [...held]
-    const kept = await run(() =>
+    await look()
+    const kept = await runAside(() =>
       renewed(
         holder,
         asked.map(([name]) => name),
@@ -62,7 +70,10 @@ export function createLeases({
       figures = told
     },
     async take(name) {
-      const term = await run(() => taken(name, holder))
+      await look()
+      const term = (await runAside(() => isFree(name, holder)))
+        ? await runLocked(() => taken(name, holder))
+        : undefined
       if (term === undefined) return undefined
       const losing = new AbortController()
       held.set(name, { term, losing })
@@ -71,7 +82,7 @@ export function createLeases({
         lost: losing.signal,
         async release() {
           if (held.get(name)?.term === term) held.delete(name)
-          await run(() => released(name, term))
+          await runAside(() => released(name, term))
         },
       }
       return lease
@@ -79,7 +90,7 @@ export function createLeases({
     async close() {
       stop()
       await renewing
-      await run(() => left(holder)).catch(onFailure)
+      await runAside(() => left(holder)).catch(onFailure)
     },
   }
 }
@@ -102,9 +113,17 @@ function* renewed(
   return new Set(rows.map(({ name }): string => name))
 }
 
+/** Asked before the lock is waited for, which a holder that is frozen in a transaction may have. */
+function* isFree(name: string, holder: string): Step<boolean> {
+  const held = yield* first(sql`
+    SELECT name FROM lease WHERE name = ${name} AND until_ms >= ${serverNow} AND holder <> ${holder}`)
+  return held === undefined
+}
+
 /**
  * A new holder has a new term, and so has one that never heard that it holds the lease. It is also the time, so that a
- * server that lost the last terms gives none of them again.
+ * server that lost the last terms gives none of them again. It is written behind the lock of the ledger: no step of the holder
+ * before is under way then, and each later one finds the new term.
  */
 function* taken(name: string, holder: string): Step<number | undefined> {
   const row = yield* first(sql`

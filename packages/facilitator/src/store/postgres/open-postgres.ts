@@ -1,18 +1,15 @@
 /** The store on a PostgreSQL server, whose own journal makes it durable. */
 import { SvcError } from '@svc-zerc20/protocol'
-import { systemRandom } from '../../system.js'
 import { type GroupSettings, keysOf, type Reply, type Request, runSteps } from '../group.js'
-import type { Fence } from '../lease.js'
 import { ledgerOld } from '../ledger-old.js'
-import { type Doubt, doubtSetting, type Keys, settingIn } from '../rows/rows.js'
+import { createRows, type Doubt, isUnderWay, type Keys, type ReadRows, settingIn } from '../rows/rows.js'
 import { type Query, type Row, type Step, serverNow, sql } from '../sql.js'
 import { asStore, type Store, type StoreOptions } from '../store.js'
 import { createWaiting } from '../waiting.js'
 import { type Client, connect, type Database, runStep } from './client.js'
 import { createLeases } from './leases.js'
-import { createMemory, type LedgerPlace, readingRows } from './memory.js'
 import { openTables } from './prepare-schema.js'
-import { fingerprint, type InLedger, inLedger, inRememberedLedger, noLedger } from './transaction.js'
+import { commit, fingerprint, inLedger, inTransaction, ledgerNow, noLedger } from './transaction.js'
 
 export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs' | 'isCopyAccepted'> & {
   readonly database: Database
@@ -22,11 +19,6 @@ export type PostgresOptions = Pick<StoreOptions, 'clock' | 'onFailure' | 'waitMs
 /** Steps of one transaction, which nobody else can write beside. */
 const groupMax = 200
 
-const hintChannel = 'svc_ledger'
-/** Tells who wrote. It has no rows, so that nobody waits for its answer. */
-const hintOf = (own: string): Query => ({ text: `NOTIFY ${hintChannel}, '${own}'`, values: [] })
-const ownBytes = 8
-
 /** Throws `SvcError('ledger_newer')` for a newer schema. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, onFailure, waitMs, isCopyAccepted = false } = options
@@ -34,15 +26,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   try {
     await openTables(client, options.database, isCopyAccepted)
     const [ledger] = await client.read((send) =>
-      send(sql`
-        SELECT id, applied, state, (SELECT record FROM setting WHERE name = ${doubtSetting}) AS doubt FROM ledger`),
+      send(sql`SELECT id, opened.* FROM ledger, (${ledgerNow(0)}) AS opened`),
     )
     if (!ledger) throw noLedger()
     const health = createHealth(onFailure)
-    const own = Buffer.from(systemRandom.bytes(ownBytes)).toString('hex')
-    const writer = createWriter(client, health, { ...options.settings, hint: hintOf(own) }, ledger)
-    const leases = createLeases({ run: writer.runBeside, onFailure: health.failed })
-    const hints = await client.listen(hintChannel, own)
+    const writer = createWriter(client, health, options.settings, ledger)
+    const { look, runAside, runLocked } = writer
+    const leases = createLeases({ look, runAside, runLocked, onFailure: health.failed })
     const waiting = createWaiting(waitMs)
     const asked: Request[] = []
     let working: Promise<void> | undefined
@@ -56,8 +46,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       isCopy: ledger.state === 'copy' || isCopyAccepted,
       isOld: writer.isOld,
       leases,
-      hints,
-      remember: writer.remember,
       run(request) {
         asked.push({ ...request, nowMs: clock.now() })
         const reply = waiting.add()
@@ -112,102 +100,123 @@ function createHealth(onFailure: (error: unknown) => void) {
   }
 }
 
-/** An event: its number, and its hash, because after a failover that lost it another event may have its number. */
+/** The ledger as this daemon was told of it last. */
 type Known = {
+  /** The newest event: its number, and its print, because after a failover that lost it another event may have its number. */
   readonly number: number
-  readonly print?: string | null | undefined
+  readonly print?: string | null
+  readonly forgotten: number
   /** The copy that was accepted last by then. */
   readonly copy: number
 }
 
+const knownOf = (ledger: Row): Known => ({
+  number: ledger.applied,
+  print: ledger.newest_print,
+  forgotten: ledger.forgotten,
+  copy: copyIn(ledger),
+})
+
 /** The copy that was accepted last, by its newest event: one that is accepted later has at least the event that tells of it. */
 const copyIn = ({ doubt }: Row): number => (doubt ? settingIn<Doubt>({ record: doubt }).event : -1)
 
-type OnEvent = (at: number, json: string) => void
+/**
+ * Whether the ledger went back behind what was told. After data loss the server may give an event's number to another one, so
+ * the print is compared, too; a forgotten event has none. Behind a copy that was accepted since, the event has been doubted
+ * already, and what happened after that is not in doubt.
+ */
+function lacks(ledger: Row, told: Known): boolean {
+  const { applied, known_print: print } = ledger
+  if (copyIn(ledger) > told.copy) return false
+  return applied < told.number || (!!print && !!told.print && print !== told.print)
+}
 
-/** The transactions of this daemon, and the newest event that it was told of. */
+const noKeys: Keys = { nonces: [], payers: [] }
+
+/**
+ * The transactions of this daemon, and what it was told of the ledger. The rows are good while nobody else writes, which the
+ * number of the newest event tells.
+ */
 function createTransactions(client: Client, health: ReturnType<typeof createHealth>, opened: Row) {
-  /** The newest event that we were told is durable. */
-  let known: Known = { number: opened.applied, copy: copyIn(opened) }
+  const rows = createRows()
+  /** What we were told is durable. */
+  let known = knownOf(opened)
   let isOld = false
 
+  function forgetIfChanged({ applied, forgotten }: Row): void {
+    if (applied !== known.number || forgotten !== known.forgotten) rows.forgetAll()
+  }
+
   /**
-   * After data loss the server may reuse an event's number, so the event's hash is compared, too. A forgotten event has none.
-   * Behind a copy that was accepted since, the event has been doubted already, and what happened after that is not in doubt.
+   * Runs a step that sees the ledger's row, and tells of each event. A standby that took over may lack what we were told is
+   * durable. The daemon that notices tells the others by the ledger's state, and nothing is believed until the active one has
+   * accepted the database as a copy.
    */
-  const lacks = (told: Known, ledger: Row): boolean => {
-    const { applied, known_print: print } = ledger
-    if (copyIn(ledger) > told.copy) return false
-    return applied < told.number || (!!print && !!told.print && print !== told.print)
+  async function inKnown<T>(
+    work: (ledger: Row, isCopy: boolean, onEvent: (at: number, json: string) => void) => Step<T>,
+    keys = noKeys,
+  ): Promise<T> {
+    const told = known
+    const asking = rows.lacking(keys)
+    let isCopy = false
+    let next = told
+    const onEvent = (_at: number, json: string) => {
+      next = { ...next, number: next.number + 1, print: fingerprint.of(json) }
+    }
+    const { value } = await inLedger(
+      client,
+      told.number,
+      function* (ledger, asked) {
+        const isLacking = lacks(ledger, told)
+        if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
+        isCopy = isLacking || ledger.state === 'copy'
+        forgetIfChanged(ledger)
+        next = knownOf(ledger)
+        rows.preload(rowsRead(asking, asked))
+        return { value: yield* work(ledger, isCopy, onEvent), applied: next.number }
+      },
+      readingRows(asking),
+    )
+    // Only now: all others know of it as well.
+    if (isCopy && !isOld) health.failed(unwritable(lostEvents()))
+    isOld = isCopy
+    known = next
+    if (!isOld) health.succeeded()
+    return value
+  }
+
+  /** Compares what we were told with the ledger, and takes its lock only when it went back, or was accepted since. */
+  async function look(): Promise<void> {
+    const told = known
+    const [ledger] = await client.read((send) => send(ledgerNow(told.number)))
+    if (!ledger) throw noLedger()
+    if (lacks(ledger, told) || (ledger.state === 'copy') !== isOld) return inKnown(nothing)
+    // A step of ours may have been told of more meanwhile.
+    if (ledger.applied < known.number) return
+    forgetIfChanged(ledger)
+    known = knownOf(ledger)
   }
 
   return {
-    known: () => known,
+    rows,
+    inKnown,
+    look,
+    newest: () => known.number,
     isOld: () => isOld,
     /** The database was accepted as a copy, or a part of it was. */
     accepted(isWhole: boolean): void {
       isOld = !isWhole
       if (isWhole) health.succeeded()
     },
-
-    /**
-     * A standby that took over may lack what we were told is durable. The daemon that notices tells the others by the ledger's
-     * state, and nothing is believed until the one that works has accepted the database as a copy.
-     */
-    async inKnown<T>(
-      work: (
-        ledger: Row,
-        isOld: boolean,
-        asked: readonly (readonly Row[])[],
-        onEvent: OnEvent,
-      ) => InLedger<T>,
-      questions?: readonly Query[],
-    ): Promise<T> {
-      // More may be told while this waits for its turn.
-      const told = known
-      let seen = { isOld, copy: told.copy, print: undefined as string | null | undefined }
-      const onEvent: OnEvent = (_at, json) => {
-        seen = { ...seen, print: fingerprint.of(json) }
-      }
-      const { value, applied } = await inLedger(
-        client,
-        told.number,
-        function* (ledger, asked) {
-          const isLacking = lacks(told, ledger)
-          if (isLacking) yield sql`UPDATE ledger SET state = 'copy' WHERE state = 'live'`
-          seen = {
-            isOld: isLacking || ledger.state === 'copy',
-            copy: copyIn(ledger),
-            print: ledger.newest_print,
-          }
-          return yield* work(ledger, seen.isOld, asked, onEvent)
-        },
-        questions,
-      )
-      // Only now: all others know of it as well.
-      if (seen.isOld && !isOld) health.failed(unwritable(lostEvents()))
-      isOld = seen.isOld
-      known = { number: applied, print: seen.print, copy: seen.copy }
+    /** A step that changes nothing of the ledger, and waits for nobody who holds its lock. */
+    async runAside<T>(step: () => Step<T>): Promise<T> {
+      const value = await inTransaction(client, [], async (send) => {
+        const done = await runStep(step(), send)
+        await send(commit)
+        return done
+      })
       if (!isOld) health.succeeded()
       return value
-    },
-
-    /** Works without a question, if the ledger is the remembered one. Undefined when it is not: then nothing happened. */
-    async inRemembered<T>(
-      place: LedgerPlace,
-      fences: readonly Fence[],
-      work: (onEvent: OnEvent) => InLedger<T>,
-    ): Promise<T | undefined> {
-      let { print } = known
-      if (!print) return undefined
-      const onEvent: OnEvent = (_at, json) => {
-        print = fingerprint.of(json)
-      }
-      const done = await inRememberedLedger(client, { ...place, print }, fences, () => work(onEvent))
-      if (done === 'stale') return undefined
-      known = { ...known, number: done.applied, print }
-      health.succeeded()
-      return done.value
     },
   }
 }
@@ -215,69 +224,27 @@ function createTransactions(client: Client, health: ReturnType<typeof createHeal
 function createWriter(
   client: Client,
   health: ReturnType<typeof createHealth>,
-  { hint, ...settings }: GroupSettings & { readonly hint: Query },
+  settings: GroupSettings,
   opened: Row,
 ) {
-  const { known, isOld, accepted, inKnown, inRemembered } = createTransactions(client, health, opened)
-  const memory = createMemory()
+  const { rows, inKnown, accepted, newest, ...told } = createTransactions(client, health, opened)
   let syncs = 0
 
-  function* inGroup(
-    requests: readonly Request[],
-    applied: number,
-    terms: Readonly<Record<string, number>>,
-    onEvent: OnEvent,
-  ): InLedger<readonly Reply[]> {
-    const { rows } = memory
-    const shared = { terms, now: serverNow }
-    const group = yield* runSteps(requests, { applied, settings, rows, shared, onEvent })
-    // Delivered with the commit.
-    if (group.applied > applied) yield hint
-    return { value: group.replies, applied: group.applied }
-  }
-
-  async function runRemembered(requests: readonly Request[], place: LedgerPlace) {
-    const fences = requests.flatMap((request) => request.fences ?? [])
-    const terms = Object.fromEntries(fences.map(({ name, term }) => [name, term]))
-    const asked = Object.entries(terms).map(([name, term]) => ({ name, term }))
-    const replies = await inRemembered(place, asked, (onEvent) =>
-      inGroup(requests, place.applied, terms, onEvent),
-    )
-    if (replies) memory.end({ ...place, applied: known().number })
-    else memory.forgetOfOthers()
-    return replies
-  }
-
-  async function runRead(requests: readonly Request[], keys: Keys): Promise<readonly Reply[]> {
-    let forgotten = 0
-    const replies = await inKnown((ledger, isOfCopy, asked, onEvent) => {
-      memory.load(keys, ledger, asked)
-      forgotten = ledger.forgotten
-      return isOfCopy && !isAcceptance(requests)
-        ? refusing(requests, ledger)
-        : inGroup(requests, ledger.applied, JSON.parse(ledger.terms), onEvent)
-    }, readingRows(keys))
-    memory.end({ applied: known().number, forgotten })
-    if (isOld()) memory.forget()
-    return replies
-  }
-
-  async function runGroup(requests: readonly Request[]): Promise<readonly Reply[]> {
-    const keys = keysOf(requests)
-    try {
-      const place = memory.begin(keys, known().number)
-      const replies = (place && (await runRemembered(requests, place))) ?? (await runRead(requests, keys))
-      const [reply] = replies
-      if (isAcceptance(requests) && reply && 'value' in reply) accepted(reply.value !== 'begun')
+  const runGroup = (requests: readonly Request[]): Promise<readonly Reply[]> =>
+    inKnown(function* (ledger, isCopy, onEvent) {
+      if (isCopy && !isAcceptance(requests)) {
+        return requests.map(() => ({ error: unwritable(lostEvents()) }))
+      }
+      const shared = { terms: JSON.parse(ledger.terms), now: serverNow }
+      const { replies } = yield* runSteps(requests, {
+        applied: ledger.applied,
+        settings,
+        rows,
+        shared,
+        onEvent,
+      })
       return replies
-    } catch (error) {
-      memory.forget()
-      throw error
-    } finally {
-      syncs += 1
-      if (requests.some(({ name }) => name === 'forget')) memory.forget()
-    }
-  }
+    }, keysOf(requests))
 
   async function runEach(requests: readonly Request[]): Promise<readonly Reply[]> {
     const replies: Reply[] = []
@@ -290,8 +257,13 @@ function createWriter(
     // All others are refused before a copy is accepted, and must not be the reason why it is not.
     if (requests.length > 1 && requests.some(({ name }) => name === 'acceptCopy')) return runEach(requests)
     try {
-      return await runGroup(requests)
+      syncs += 1
+      const replies = await runGroup(requests)
+      const [reply] = replies
+      if (isAcceptance(requests) && reply && 'value' in reply) accepted(reply.value !== 'begun')
+      return replies
     } catch (error) {
+      rows.forgetAll()
       if (isOfStep(error) && requests.length > 1) return runEach(requests)
       if (error instanceof SvcError && isOfStep(error)) return [{ error }]
       health.failed(error)
@@ -300,24 +272,36 @@ function createWriter(
   }
 
   return {
+    ...told,
     run,
-    /** A step that records no event. */
-    runBeside: <T>(step: () => Step<T>): Promise<T> =>
-      inKnown(function* ({ applied }) {
-        return { value: yield* step(), applied }
-      }),
-    remember: memory.add,
-    isOld,
-    figures: () => ({ records: known().number, bytes: 0, syncs, failed: health.isFailed(), lost: false }),
+    /** A step that records no event, behind the lock. */
+    runLocked: <T>(step: () => Step<T>): Promise<T> => inKnown(step),
+    figures: () => ({ records: newest(), bytes: 0, syncs, failed: health.isFailed(), lost: false }),
   }
 }
 
+function* nothing(): Step<void> {}
+
+/** A list in one value, so that lists of any length have one text, for which the server keeps one plan. */
+const anyOf = (keys: readonly string[]): Query =>
+  sql`ANY(CAST(${`{${keys.map((hex) => `"\\\\x${hex.slice(2)}"`).join(',')}}`} AS BYTEA[]))`
+
+/** Asks for all rows of these keys. */
+const readingRows = ({ nonces, payers }: Keys): readonly Query[] => {
+  const payments = sql`SELECT id, record FROM payment WHERE nonce = ${anyOf(nonces)}`
+  const leaves = sql`SELECT nonce, payment, place, record FROM leaf WHERE nonce = ${anyOf(nonces)} ORDER BY place`
+  const claims = sql`
+    SELECT claim_payer, record FROM payment WHERE claim_payer = ${anyOf(payers)} AND ${isUnderWay} ORDER BY id`
+  return nonces.length + payers.length > 0 ? [payments, leaves, claims] : []
+}
+
+const rowsRead = (
+  keys: Keys,
+  [payments = [], leaves = [], claims = []]: readonly (readonly Row[])[],
+): ReadRows => ({ ...keys, payments, leaves, claims })
+
 /** It is alone in its group. */
 const isAcceptance = ([request]: readonly Request[]): boolean => request?.name === 'acceptCopy'
-
-function* refusing(requests: readonly Request[], { applied }: Row): InLedger<readonly Reply[]> {
-  return { value: requests.map(() => ({ error: unwritable(lostEvents()) })), applied }
-}
 
 /** An error of what a step did, and not of the way to the server, or of who may write there. */
 const isOfStep = (error: unknown): boolean =>

@@ -30,8 +30,8 @@ export type Rows = {
   /** Adds to the fees of accepted payments. */
   addFee(amount: bigint): Step<void>
   setting<T>(name: string): Step<T | undefined>
-  /** True when the rows of all these keys are remembered. */
-  has(keys: Keys): boolean
+  /** The keys of these whose rows are not remembered. */
+  lacking(keys: Keys): Keys
   /** Remembers rows that were read before. */
   preload(read: ReadRows): void
   forgetAll(): void
@@ -40,7 +40,7 @@ export type Rows = {
 /** The keys of rows that are read together: payments with their leaves, and open claims of payers. */
 export type Keys = { readonly nonces: readonly ChallengeNonce[]; readonly payers: readonly Address[] }
 
-/** Every row of these keys, and what the whole ledger has. */
+/** Every row of these keys. */
 export type ReadRows = Keys & {
   /** `id` and `record`. */
   readonly payments: readonly Row[]
@@ -48,7 +48,6 @@ export type ReadRows = Keys & {
   readonly leaves?: readonly Row[]
   /** `claim_payer` and `record`. */
   readonly claims: readonly Row[]
-  readonly ledger?: { readonly fees: bigint; readonly settings: ReadonlyMap<string, unknown> }
 }
 
 /** The time of doubt: payments up to this number, and burns up to this block. The copy had events up to this number. */
@@ -128,9 +127,10 @@ export function createRows(): Rows {
       if (!settings.has(name)) settings.set(name, yield* readSetting(name))
       return settings.get(name) as T | undefined
     },
-    has: ({ nonces, payers }) =>
-      nonces.every((nonce) => payments.get(nonce) && leaves.get(nonce)) &&
-      payers.every((payer) => claims.get(payer)),
+    lacking: ({ nonces, payers }) => ({
+      nonces: nonces.filter((nonce) => !payments.get(nonce) || !leaves.get(nonce)),
+      payers: payers.filter((payer) => !claims.get(payer)),
+    }),
     preload(read) {
       for (const row of read.payments.map(paymentIn)) {
         remember(row)
@@ -143,10 +143,6 @@ export function createRows(): Rows {
       const byPayer = gathered(read.claims, ({ claim_payer: payer }) => hexOf(payer))
       for (const payer of read.payers) {
         claims.set(payer, claimsIn(byPayer.get(payer) ?? []))
-      }
-      if (read.ledger) {
-        fees = read.ledger.fees
-        settings = new Map(read.ledger.settings)
       }
     },
     forgetAll() {
