@@ -11,16 +11,12 @@ export const linesOf = (stdout: string): LogLine[] =>
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line))
 
-export type Daemon = {
-  readonly url: string
-  readonly pid: number
-  log(): LogLine[]
-  signal(name: NodeJS.Signals): void
-  readonly ended: Promise<Ended>
-}
-
-/** Waits until the daemon listens; throws when it ends before. */
-export async function startDaemon(file: string, env: Record<string, string>): Promise<Daemon> {
+/** `task` gets the daemon's URL, its log up to now and its process id; then it is told to stop. Throws when it ends before. */
+export async function withDaemon(
+  file: string,
+  env: Record<string, string>,
+  task: (url: string, log: LogLine[], pid: number) => Promise<void>,
+): Promise<Ended> {
   const daemon = startCommand(['start', '--config', file], env)
   let early: Ended | undefined
   void daemon.ended.then((ended) => {
@@ -31,18 +27,8 @@ export async function startDaemon(file: string, env: Record<string, string>): Pr
     if (early) throw new Error(`the daemon ended with ${early.code}: ${early.stderr}`)
     return log().find(({ event }) => event === 'facilitator.listening')
   })
-  return { url, pid: daemon.pid, log, signal: daemon.signal, ended: daemon.ended }
-}
-
-/** `task` gets the daemon's URL, its log up to now and its process id; then it is told to stop. */
-export async function withDaemon(
-  file: string,
-  env: Record<string, string>,
-  task: (url: string, log: LogLine[], pid: number) => Promise<void>,
-): Promise<Ended> {
-  const daemon = await startDaemon(file, env)
   try {
-    await task(daemon.url, daemon.log(), daemon.pid)
+    await task(url, log(), daemon.pid)
   } finally {
     daemon.signal('SIGTERM')
   }

@@ -70,7 +70,8 @@ export async function startOwnFacilitator(
     challenge: (amount = '1000') =>
       until(async () => {
         const answer = await post('/challenge', { amount })
-        return answer.reason !== 'address_pool_empty' && (answer as unknown as ChallengeOffer)
+        const isLater = answer.reason === 'address_pool_empty' || answer.reason === 'overloaded'
+        return !isLater && (answer as unknown as ChallengeOffer)
       }),
     reported: (event: LogEvent['event']) => events.filter((told) => told.event === event),
   }

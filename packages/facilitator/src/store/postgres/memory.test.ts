@@ -95,7 +95,8 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
     const lease = (await first.store.leases.take('work')) as Lease
     const worker = first.under([lease]).ledger
     expect(await worker.claim(nonce, payload)).toBe('claimed')
-    await run('UPDATE lease SET until_ms = 0')
+    // Its holder was stopped for longer than its lease, and does not renew it.
+    await run("UPDATE lease SET until_ms = 0, holder = 'stopped'")
     expect(await second.store.leases.take('work')).toBeDefined()
     await expect(worker.accept(nonce, burnOf(7))).rejects.toMatchObject({ code: 'lease_lost' })
     expect((await second.ledger.find(nonce))?.accepted).toBeUndefined()
@@ -105,7 +106,8 @@ describe.skipIf(notRun() !== '')(`rows that are remembered${notRun()}`, () => {
   it("bind no account for a daemon whose lease is another one's by now", async () => {
     const { first, second, run, close } = await openTwo()
     const lease = (await first.store.leases.take('work')) as Lease
-    await run('UPDATE lease SET until_ms = 0')
+    // Its holder was stopped for longer than its lease, and does not renew it.
+    await run("UPDATE lease SET until_ms = 0, holder = 'stopped'")
     await second.store.leases.take('work')
     const account = { address: addressOf(3), txNonce: 4 }
     await expect(first.under([lease]).bindAccount('relayer', account)).rejects.toMatchObject({

@@ -174,33 +174,6 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     for (const { store } of [standBy, heir]) await store.close()
   })
 
-  it('a settle alone is seven messages: one question, and two for each of its three steps', async () => {
-    const database = await newDatabase()
-    const delayMs = 200
-    const wire = await startTcpSwitch(server.port, { delayMs })
-    const { store } = await open(database, wire.port)
-    const { ledger } = portsOf(store, stoppedClock(), stepSettings)
-    async function settle(seed: number): Promise<number> {
-      const challenge = challengeOf(seed)
-      const payload = permitPayloadOf(challenge, { nonce: BigInt(seed) })
-      await ledger.issue(challenge)
-      const since = performance.now()
-      await ledger.presented(payload)
-      await ledger.claim(challenge.nonce, payload)
-      const signed = { txNonce: seed, hash: hashOf(seed), raw: '0x09', from: addressOf(1) } as const
-      await ledger.recordSigned(signed, [challenge.nonce])
-      expect(await ledger.accept(challenge.nonce, burnOf(seed))).toBe('accepted')
-      return (performance.now() - since) / (2 * delayMs)
-    }
-    // The first one prepares the statements.
-    await settle(1)
-    const messages = await settle(2)
-    expect(messages).toBeGreaterThan(6.9)
-    expect(messages).toBeLessThan(9)
-    await store.close()
-    await wire.close()
-  })
-
   it('a lease that was given back is free at once, and its term is never given again', async () => {
     const database = await newDatabase()
     const [first, second] = [await open(database), await open(database)]
