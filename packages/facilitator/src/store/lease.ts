@@ -17,14 +17,10 @@ export type Lease = {
   release(): Promise<void>
 }
 
-/** Figures of a daemon: since it started, and now. */
+/** Figures of a daemon. */
 export type DaemonFigures = {
   /** Transactions that are signed and not confirmed. */
   readonly pending: number
-  /** Gas of the last 24 hours, in wei. */
-  readonly dayWei: bigint
-  /** Answers that refused a request. */
-  readonly refusals: number
 }
 
 export type Leases = {

@@ -26,7 +26,6 @@ const bigintFields: Record<BigintField<Stored>, true> = {
   amount: true,
   blockNumber: true,
   burned: true,
-  dayWei: true,
   end: true,
   hashChain: true,
   issuedAtBlock: true,

@@ -1,18 +1,20 @@
-/** Sends each event to the log, the metrics and the gas costs. */
+/** Sends each event to the log and the metrics, and adds up what gas cost. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Clock } from '@svc-zerc20/protocol'
 import { version } from '../package.js'
+import type { Purpose } from '../payment/records.js'
 import type { Log, LogEvent } from './events.js'
 import { createMetrics, type Metrics, type Sample } from './metrics.js'
-import { createSpentGas } from './spent-gas.js'
 import { unlinked } from './unlinked.js'
 
 export type Telemetry = ReturnType<typeof createTelemetry>
 
-export function createTelemetry(deps: { readonly log: Log; readonly clock: Clock }) {
-  const { clock } = deps
+/** Confirmed transactions since the start. */
+type Spent = { readonly transactions: number; readonly gas: bigint; readonly wei: bigint }
+
+export function createTelemetry(deps: { readonly log: Log }) {
   const metrics = createMetrics()
-  const spent = createSpentGas(metrics, clock)
+  const none: Spent = { transactions: 0, gas: 0n, wei: 0n }
+  const spent: Record<Purpose, Spent> = { burn: none, mint: none, sweep: none, distribution: none }
   const vitals = registerProcessVitals(metrics)
   metrics.source('svc_build_info', () => [{ labels: { version }, value: 1 }])
   return {
@@ -20,11 +22,17 @@ export function createTelemetry(deps: { readonly log: Log; readonly clock: Clock
     log(event: LogEvent): void {
       deps.log(unlinked(event))
       metrics.hear(event)
-      spent.hear(event)
+      if (event.event !== 'relayer.mined') return
+      const { transactions, gas, wei } = spent[event.purpose]
+      spent[event.purpose] = {
+        transactions: transactions + 1,
+        gas: gas + event.gas,
+        wei: wei + event.wei,
+      }
     },
     metrics,
-    /** Gas costs of the relayer since the start. */
-    spent,
+    /** Gas costs of relayer and minter, by purpose. */
+    spent: (): Readonly<Record<Purpose, Spent>> => spent,
     close: vitals.close,
   }
 }

@@ -16,7 +16,7 @@ describe.skipIf(notRun() !== '')(`several daemons${notRun()}`, () => {
     await server.run('CREATE DATABASE fleet')
     const open = () => openTestLedger({ database: { url: server.url('fleet') } })
     const [first, second] = [await open(), await open()]
-    const figures = { pending: 2, dayWei: 10n ** 18n, refusals: 3 }
+    const figures = { pending: 2 }
     second.store.leases.tell?.(() => figures)
     await first.store.leases.take('work')
     await (await second.store.leases.take('send:0x1'))?.release()
