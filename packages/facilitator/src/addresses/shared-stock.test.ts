@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 import { addressOf, nonceOf } from '../../test/challenges.js'
-import { unshared } from '../payment/issue/shares.js'
 import type { ReadyAddress } from '../payment/ports.js'
 import { type SharedAddresses, shareStock } from './shared-stock.js'
 import { createAddressStock } from './stock.js'
@@ -29,8 +28,6 @@ async function open(free: ReadyAddress[]) {
     store: undefined,
     clock: handClock(),
     restore: (stored) => stored,
-    shares: unshared(8),
-    targetSize: 8,
     onError,
   })
   const sharing = shareStock({
@@ -64,7 +61,7 @@ test('a daemon that slept hands out nothing that others may have taken, even whi
   time.now += 59_000
   sharing.poll()
   expect(stock.held()).toEqual([])
-  expect(stock.takeFor('')).toBeUndefined()
+  expect(stock.take()).toBeUndefined()
   await until(() => errors.length === 1)
   await sharing.close()
 })

@@ -1,6 +1,5 @@
 /** Addresses that are ready, and the callers that wait for one. */
 import type { Hex } from '@svc-zerc20/zk'
-import { commonOf, rankOf, type ShareTerms } from '../payment/issue/shares.js'
 import type { ReadyAddress } from '../payment/ports.js'
 
 /**
@@ -21,46 +20,21 @@ export function createAddressStock(deps: {
   readonly store: AddressStore | undefined
   readonly clock: Sleeper
   readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
-  readonly shares: ShareTerms
-  readonly targetSize: number
   readonly onError: (error: unknown) => void
 }) {
-  const { store, clock, restore, shares, targetSize, onError } = deps
+  const { store, clock, restore, onError } = deps
   let ready: ReadyAddress[] = []
   /** Addresses that other daemons may take as well. */
   let elsewhere = 0
   const line = createWaitLine<ReadyAddress>(clock)
-  /** Callers that took addresses which no new address has replaced yet, oldest first. */
-  const takers: string[] = []
-  const held = {
-    of: (key: string) => takers.filter((taker) => taker === key).length,
-    get all() {
-      return takers.length
-    },
-  }
   const size = () => ready.length + elsewhere
-  const rank = (key: string) => rankOf(shares, held, key, size())
-
-  function took(key: string): void {
-    takers.push(key)
-    // A store from a larger pool can hold more than the target: takers beyond one whole pool count no more.
-    if (takers.length > targetSize) takers.shift()
-  }
 
   function serveLine(): void {
-    while (ready.length > 0) {
-      const [address] = ready
-      const key = address && line.serve(address, rank)
-      if (key === undefined) return
-      ready.shift()
-      took(key)
-    }
+    while (ready[0] && line.serve(ready[0])) ready.shift()
   }
 
   return {
     size,
-    /** Addresses that are reserved for nobody. */
-    common: () => commonOf(shares, held, size()),
     /** Addresses that can be handed out here, now. */
     held: (): readonly Hex[] => ready.map(({ challengeNonce }) => challengeNonce),
     /** Takes over addresses that are this daemon's own from now on. */
@@ -73,9 +47,8 @@ export function createAddressStock(deps: {
     lose(nonces: readonly Hex[]): void {
       ready = ready.filter(({ challengeNonce }) => !nonces.includes(challengeNonce))
     },
-    /** Sets the number of addresses that other daemons may take, too. New ones replace those that were taken first. */
+    /** Sets the number of addresses that other daemons may take, too. */
     setElsewhere(count: number): void {
-      takers.splice(0, Math.max(0, count - elsewhere))
       elsewhere = count
     },
     /** Callers that wait. */
@@ -96,22 +69,14 @@ export function createAddressStock(deps: {
       store?.add(address).catch(onError)
       if (isHeld) ready.push(address)
       else elsewhere += 1
-      // It replaces the one that was taken first.
-      takers.shift()
       serveLine()
     },
-    /** An address, when the caller's share allows one. */
-    takeFor(key: string): ReadyAddress | undefined {
-      const address = rank(key) === undefined ? undefined : ready.shift()
-      if (address) took(key)
-      return address
-    },
+    /** An address that is there. */
+    take: () => ready.shift(),
     wait: line.join,
     /** Takes back an address from a caller. */
-    putBack(address: ReadyAddress, key: string): void {
+    putBack(address: ReadyAddress): void {
       ready.push(address)
-      const place = takers.lastIndexOf(key)
-      if (place >= 0) takers.splice(place, 1)
       serveLine()
     },
     dismiss: line.dismiss,
@@ -121,21 +86,23 @@ export function createAddressStock(deps: {
 /** A clock's sleep. An aborted sleep may resolve or reject; both are its end. */
 export type Sleeper = { sleep(ms: number, signal: AbortSignal): Promise<void> }
 
-/** Callers that wait for one item each. Each caller is known by its key. */
+/** Callers that wait for one item each. */
 export type WaitLine<Item> = ReturnType<typeof createWaitLine<Item>>
 
 export function createWaitLine<Item>(clock: Sleeper) {
-  type Waiter = { readonly key: string; end(item: Item | undefined): void }
+  type Waiter = { readonly isSeller: boolean; end(item: Item | undefined): void }
   const waiters = new Set<Waiter>()
+  let isSellersTurn = true
+  const firstOf = (isSeller: boolean) => [...waiters].find((waiter) => waiter.isSeller === isSeller)
   return {
     length: () => waiters.size,
     /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
-    join: (waitMs: number, key: string, gone?: AbortSignal): Promise<Item | undefined> =>
+    join: (waitMs: number, isSeller: boolean, gone?: AbortSignal): Promise<Item | undefined> =>
       new Promise((resolve) => {
         const left = new AbortController()
         const giveUp = () => waiter.end(undefined)
         const waiter: Waiter = {
-          key,
+          isSeller,
           end(item) {
             if (!waiters.delete(waiter)) return // it ended before; that its sleep ends too is no news
             left.abort()
@@ -149,22 +116,14 @@ export function createWaitLine<Item>(clock: Sleeper) {
         if (gone?.aborted) giveUp()
       }),
     /**
-     * Gives the item to the caller that is next, and says who that was: the lowest rank, and the first in line among equals.
-     * Undefined when nobody has a rank.
+     * Gives the item to the first in line: to a seller with a token and to anybody else in turn, so that neither a flood of
+     * strangers nor one seller shuts the others out. False when nobody waits.
      */
-    serve(item: Item, rank: (key: string) => number | undefined): string | undefined {
-      const ranks = new Map<string, number | undefined>()
-      let first: Waiter | undefined
-      let lowest = Number.POSITIVE_INFINITY
-      for (const waiter of waiters) {
-        if (!ranks.has(waiter.key)) ranks.set(waiter.key, rank(waiter.key))
-        const own = ranks.get(waiter.key)
-        if (own === undefined || own >= lowest) continue
-        first = waiter
-        lowest = own
-      }
-      first?.end(item)
-      return first?.key
+    serve(item: Item): boolean {
+      const next = firstOf(isSellersTurn) ?? firstOf(!isSellersTurn)
+      if (next) isSellersTurn = !next.isSeller
+      next?.end(item)
+      return next !== undefined
     },
     /** Sends every caller away without an item. */
     dismiss(): void {

@@ -5,7 +5,6 @@ import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protoco
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { HistorySettings } from '../config/secrets/history.js'
-import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { HistoryBooks } from '../history/answers.js'
 import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
@@ -52,7 +51,8 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
     callerSecret: config.storage.url === undefined ? undefined : callerSecretOf(deps.seed),
     binding: oursOf(config, deps.seed),
     clock,
-    ...openingTerms(config),
+    openMax: config.daemon.max_open_challenges,
+    openOfSellers: new Map(config.sellers.map(({ name, max_open_challenges: own }) => [name, own])),
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     foundPerAddressMax: limits.foundPerAddressMax,
@@ -80,15 +80,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
  */
 const callerSecretOf = (seed: Uint8Array) =>
   createHmac('sha256', seed).update('svc-zerc20/callers/v1').digest()
-
-/** How many challenges may be open, and whose. */
-function openingTerms(config: Config) {
-  const openMax = config.daemon.max_open_challenges
-  const reservedPercent = reservedPercentOf(config)
-  const promisedTo = issuancePerMinOf(config)
-  const promised = new Map([...reservedPercent.keys()].map((key) => [key, promisedTo(key)]))
-  return { openMax, openShares: { capacity: openMax, reservedPercent, promisedTo, promised } }
-}
 
 /** The file is written behind the ledger, and closed before it. */
 async function attachHistory(

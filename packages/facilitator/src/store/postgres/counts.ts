@@ -2,7 +2,7 @@
  * Requests a minute, counted for all daemons in one table. Requests that arrive while a statement is under way travel with
  * the next one, so that many requests cost one round trip. A database that does not answer holds up nobody for long.
  */
-import { createAskers } from '../adapters/ledger.js'
+import { createHmac } from 'node:crypto'
 import { type Query, serverNow, sql } from '../sql.js'
 import type { Send } from './client.js'
 
@@ -48,7 +48,7 @@ export function createCounts({
   let isAway = false
   let sweptMs = Number.NEGATIVE_INFINITY
 
-  const whoOf = createAskers(secret)
+  const whoOf = (key: string) => createHmac('sha256', secret).update(key).digest('hex').slice(0, 32)
 
   /** Everybody who waits goes on without an answer. */
   function giveUp(sent: Waiting): void {
