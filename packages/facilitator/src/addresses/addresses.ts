@@ -1,6 +1,7 @@
 /** One-time burn addresses: mined ahead in their own threads, handed out once. */
 import type { Clock } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
+import { limits } from '../config/limits.js'
 import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { createAddressMiner } from './miner.js'
@@ -30,6 +31,8 @@ export function createAddresses(deps: {
     ...termsOf(config, seed),
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
+    keptForSellers:
+      config.sellers.length > 0 ? Math.floor(config.zerc20.pool_size * limits.poolSellersShare) : 0,
     ...(deps.shared ? { shared: deps.shared } : { store: deps.store }),
     onError,
   })

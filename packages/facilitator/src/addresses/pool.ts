@@ -32,6 +32,8 @@ export type AddressPoolDeps = AddressTerms & {
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
   /** Addresses to keep ready. */
   readonly targetSize: number
+  /** So many of the last ones only sellers with a token take. */
+  readonly keptForSellers?: number
   /** Keeps addresses over restarts. */
   readonly store?: AddressStore | undefined
   /** Keeps them for several daemons, instead of a store. */
@@ -48,6 +50,7 @@ export function createAddressPool({
   clock,
   epochAt,
   targetSize,
+  keptForSellers = 0,
   store,
   shared,
   waitersMax = limits.addressWaitersMax,
@@ -56,7 +59,7 @@ export function createAddressPool({
 }: AddressPoolDeps): AddressPool {
   assert(Number.isInteger(targetSize) && targetSize > 0, 'targetSize must be a positive integer')
   const maker = createAddressMaker({ terms, miner, random, clock, epochAt })
-  const stock = createAddressStock({ store, clock, restore: maker.restore, onError })
+  const stock = createAddressStock({ store, clock, restore: maker.restore, keptForSellers, onError })
   const closed = new AbortController()
   const { threads } = miner
   const refill = createRefill({
@@ -105,7 +108,8 @@ export function createAddressPool({
       refill.noteAsked()
       if (closed.signal.aborted || gone?.aborted) return undefined
       const mayWait = waitMs > 0 && stock.waiting() < waitersMax
-      const taken = stock.take() ?? (mayWait ? stock.wait(waitMs, seller !== undefined, gone) : undefined)
+      const caller = seller === undefined ? 'stranger' : 'seller'
+      const taken = stock.take(caller) ?? (mayWait ? stock.wait(waitMs, caller, gone) : undefined)
       if (sharing && stock.held().length === 0) sharing.poll()
       if (isOpen) refill.start()
       return taken

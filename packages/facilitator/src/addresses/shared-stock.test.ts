@@ -28,6 +28,7 @@ async function open(free: ReadyAddress[]) {
     store: undefined,
     clock: handClock(),
     restore: (stored) => stored,
+    keptForSellers: 0,
     onError,
   })
   const sharing = shareStock({
@@ -61,7 +62,7 @@ test('a daemon that slept hands out nothing that others may have taken, even whi
   time.now += 59_000
   sharing.poll()
   expect(stock.held()).toEqual([])
-  expect(stock.take()).toBeUndefined()
+  expect(stock.take('stranger')).toBeUndefined()
   await until(() => errors.length === 1)
   await sharing.close()
 })

@@ -20,17 +20,27 @@ export function createAddressStock(deps: {
   readonly store: AddressStore | undefined
   readonly clock: Sleeper
   readonly restore: (stored: ReadyAddress) => ReadyAddress | undefined
+  /** So many of the last ones only sellers with a token take. */
+  readonly keptForSellers: number
   readonly onError: (error: unknown) => void
 }) {
-  const { store, clock, restore, onError } = deps
+  const { store, clock, restore, keptForSellers, onError } = deps
   let ready: ReadyAddress[] = []
   /** Addresses that other daemons may take as well. */
   let elsewhere = 0
   const line = createWaitLine<ReadyAddress>(clock)
   const size = () => ready.length + elsewhere
 
-  function serveLine(): void {
-    while (ready[0] && line.serve(ready[0])) ready.shift()
+  let turn: Caller = 'stranger'
+  /**
+   * Hands out a new address, or keeps it. Where sellers and strangers both lack one they get one in turn, so that neither a
+   * flood of strangers nor a busy seller shuts the others out.
+   */
+  function add(address: ReadyAddress): void {
+    const isSellersDue = line.has('seller') || size() < keptForSellers
+    if (isSellersDue && line.has('stranger')) turn = turn === 'seller' ? 'stranger' : 'seller'
+    else turn = isSellersDue ? 'seller' : 'stranger'
+    if (!line.serve(address, turn)) ready.push(address)
   }
 
   return {
@@ -39,9 +49,8 @@ export function createAddressStock(deps: {
     held: (): readonly Hex[] => ready.map(({ challengeNonce }) => challengeNonce),
     /** Takes over addresses that are this daemon's own from now on. */
     hold(addresses: readonly ReadyAddress[]): void {
-      ready.push(...addresses)
       elsewhere = Math.max(0, elsewhere - addresses.length)
-      serveLine()
+      for (const address of addresses) add(address)
     },
     /** Forgets addresses that are this daemon's own no more. */
     lose(nonces: readonly Hex[]): void {
@@ -60,25 +69,20 @@ export function createAddressStock(deps: {
       const kept = new Set<Hex>(valid.map(({ challengeNonce }) => challengeNonce))
       const gone = stored.map(({ challengeNonce }) => challengeNonce).filter((nonce) => !kept.has(nonce))
       if (gone.length > 0) await store?.drop(gone)
-      ready.push(...valid)
-      serveLine()
+      for (const address of valid) add(address)
     },
     /** Adds a new address, and serves callers that wait. An address that is not held is left to any daemon. */
     addMined(address: ReadyAddress, isHeld = true): void {
       // A crash before it is stored loses the work and nothing else.
       store?.add(address).catch(onError)
-      if (isHeld) ready.push(address)
+      if (isHeld) add(address)
       else elsewhere += 1
-      serveLine()
     },
-    /** An address that is there. */
-    take: () => ready.shift(),
+    /** An address that is there for such a caller. */
+    take: (caller: Caller) => (caller === 'stranger' && size() <= keptForSellers ? undefined : ready.shift()),
     wait: line.join,
     /** Takes back an address from a caller. */
-    putBack(address: ReadyAddress): void {
-      ready.push(address)
-      serveLine()
-    },
+    putBack: add,
     dismiss: line.dismiss,
   }
 }
@@ -86,23 +90,24 @@ export function createAddressStock(deps: {
 /** A clock's sleep. An aborted sleep may resolve or reject; both are its end. */
 export type Sleeper = { sleep(ms: number, signal: AbortSignal): Promise<void> }
 
-/** Callers that wait for one item each. */
-export type WaitLine<Item> = ReturnType<typeof createWaitLine<Item>>
+/** A seller comes with its token. */
+export type Caller = 'seller' | 'stranger'
 
+/** Callers that wait for one item each. */
 export function createWaitLine<Item>(clock: Sleeper) {
-  type Waiter = { readonly isSeller: boolean; end(item: Item | undefined): void }
+  type Waiter = { readonly caller: Caller; end(item: Item | undefined): void }
   const waiters = new Set<Waiter>()
-  let isSellersTurn = true
-  const firstOf = (isSeller: boolean) => [...waiters].find((waiter) => waiter.isSeller === isSeller)
+  const firstOf = (caller: Caller) => [...waiters].find((waiter) => waiter.caller === caller)
   return {
     length: () => waiters.size,
+    has: (caller: Caller) => firstOf(caller) !== undefined,
     /** Waits at most `waitMs` for an item; undefined when none came, the caller left or the line was dismissed. */
-    join: (waitMs: number, isSeller: boolean, gone?: AbortSignal): Promise<Item | undefined> =>
+    join: (waitMs: number, caller: Caller, gone?: AbortSignal): Promise<Item | undefined> =>
       new Promise((resolve) => {
         const left = new AbortController()
         const giveUp = () => waiter.end(undefined)
         const waiter: Waiter = {
-          isSeller,
+          caller,
           end(item) {
             if (!waiters.delete(waiter)) return // it ended before; that its sleep ends too is no news
             left.abort()
@@ -115,13 +120,9 @@ export function createWaitLine<Item>(clock: Sleeper) {
         clock.sleep(waitMs, left.signal).then(giveUp, giveUp)
         if (gone?.aborted) giveUp()
       }),
-    /**
-     * Gives the item to the first in line: to a seller with a token and to anybody else in turn, so that neither a flood of
-     * strangers nor one seller shuts the others out. False when nobody waits.
-     */
-    serve(item: Item): boolean {
-      const next = firstOf(isSellersTurn) ?? firstOf(!isSellersTurn)
-      if (next) isSellersTurn = !next.isSeller
+    /** Gives the item to the first such caller in line. False when none waits. */
+    serve(item: Item, caller: Caller): boolean {
+      const next = firstOf(caller)
       next?.end(item)
       return next !== undefined
     },

@@ -315,6 +315,8 @@ export const limits = {
   /** Share of such a pool that one daemon holds to hand out, and the most of it. */
   heldAddressesShare: 0.25,
   heldAddressesMax: 32,
+  /** Share of the pool that is kept for sellers with a token, where there are any. */
+  poolSellersShare: 0.25,
   /** A pool is refilled at once when this share of it is left. */
   poolLowWaterShare: 0.5,
   /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */

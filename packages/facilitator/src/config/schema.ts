@@ -458,7 +458,7 @@ const configSchema = z.object({
   sellers: z.array(
     table(
       'Resource servers with a token. A call with the token counts as that seller, whatever its address, with the ' +
-        'rates given here. A share of the ready addresses and of the open challenges is reserved for each seller. Calls ' +
+        'rates given here, and some open challenges are kept for it. Calls ' +
         'without a token, or with an unknown one, count by their address.',
       {
         name: required(

@@ -56,7 +56,7 @@ describe('the pool of addresses', () => {
   })
   afterAll(() => net.close())
 
-  it('serves a stranger and a seller while sixteen callers want more than it has', async () => {
+  it('serves a stranger, and a seller at once, while sixteen callers want more than it has', async () => {
     await untilFull()
     const flood = Array.from({ length: 16 * 20 }, (_, at) => issue(stranger(at % 16)))
     await flood[0]
