@@ -68,7 +68,6 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   wirePayments(app, deps, { admission, underWay: createUnderWay(limits.underWay, loop.delayMs) })
   historyApi?.register(app)
   wireOperator(app, deps, { issuance, admission, guard: admin })
-  tellFigures(deps)
   registerWebPages(app, {
     hasDashboard: deps.secrets.adminToken !== undefined,
     hasHistory: historyApi !== undefined,
@@ -221,14 +220,6 @@ export function createOperatorActions(
     closeEpoch: async (challenge: Challenge) =>
       (await (await working()).finalization.closeEpoch?.(challenge)) ?? 'running',
   }
-}
-
-/** Any daemon of a shared ledger shows what all of them do. */
-function tellFigures({ storage, keeper }: HttpSideDeps): void {
-  storage.store.leases.tell?.(() => {
-    const { relayer, minter } = keeper.current().senders
-    return { pending: relayer.queue().length + (minter?.queue().length ?? 0) }
-  })
 }
 
 const sellersOf = (config: Config): Seller[] =>

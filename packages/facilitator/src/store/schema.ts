@@ -132,7 +132,7 @@ const shared = `
 -- Whose work something is. The term grows with each holder.
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
 -- The daemons that live, and what each tells of itself.
-CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN);
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL);
 -- Callers that hold the grant of a payment, and have not been answered yet.
 CREATE TABLE hold (nonce KEY PRIMARY KEY, holder TEXT NOT NULL, until_ms INT NOT NULL);
 -- Proofs that the daemon which mints leaves to others. A job without a holder that lives is free.

@@ -8,18 +8,9 @@ import type { ProofJob } from '../payment/finalize/proof-jobs.js'
 import type { FoundTransfer } from '../payment/found/judge-transfers.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
-import type { DaemonFigures } from './lease.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored =
-  | Payment
-  | Leaf
-  | LedgerEvent
-  | Binding
-  | FoundTransfer
-  | FollowedBlock
-  | ProofJob
-  | DaemonFigures
+export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | ProofJob
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {

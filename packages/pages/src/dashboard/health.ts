@@ -119,15 +119,14 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
       'Daemons',
       table(
         'Daemons on this database',
-        ['Daemon', 'State', 'Last heard', 'Does alone', 'Under way'],
-        all.map(({ name, here, alive, silentSeconds, figures }) => ({
+        ['Daemon', 'State', 'Last heard', 'Does alone'],
+        all.map(({ name, here, alive, silentSeconds }) => ({
           key: name,
           cells: [
             here ? `${name}, which answers here` : name,
             badge(alive ? 'alive' : 'silent', alive ? 'good' : 'bad'),
             `${span(silentSeconds)} ago`,
             duties(name).length > 0 ? el('ul', { class: 'plain' }, ...duties(name)) : undefined,
-            figures && inNumber(figures.pending),
           ],
         })),
         'None.',

@@ -289,12 +289,6 @@ export const status = named(
           here: z.boolean().describe('the one that answers'),
           alive: z.boolean(),
           silentSeconds: count.describe('since its last sign of life'),
-          figures: z
-            .looseObject({
-              pending: count.describe('transactions that are signed and not confirmed'),
-            })
-            .optional()
-            .describe('as it told them last; absent while it starts'),
         }),
       )
       .optional()
