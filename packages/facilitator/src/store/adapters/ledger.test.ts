@@ -60,7 +60,7 @@ describe('issue', () => {
           await close()
         },
       ),
-      { numRuns: stores },
+      { numRuns: Math.min(stores, 40) },
     )
   })
 
