@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { purposes } from '../packages/facilitator/src/payment/records.js'
 import { waitReasons } from '../packages/facilitator/src/payment/waits.js'
 import { logEvents } from '../packages/facilitator/src/telemetry/events.js'
 import { type Series, series } from '../packages/facilitator/src/telemetry/series.js'
@@ -31,6 +32,7 @@ const table: Readonly<Record<string, Series>> = { ...series, up: { kind: 'gauge'
 const valuesOf: Readonly<Record<string, readonly string[]>> = {
   'svc_events_total event': Object.keys(logEvents),
   'svc_mints_waiting reason': Object.keys(waitReasons),
+  'svc_relayer_spent_wei_total purpose': purposes,
 }
 
 function seriesNamed(name: string): { labels: readonly string[]; known: string } {
@@ -199,6 +201,25 @@ it('tell a daemon that is gone, one that is not ready, and money that another fa
   expect(exprOf('FacilitatorNotReady')).toBe('svc_ready == 0')
   expect(exprOf('RecordsMissing')).toContain('records_missing')
   expect(exprOf('ForeignMint')).toContain('foreign_mint')
+})
+
+it('tell an account that has less gas than two days took, whether one account sends or two', () => {
+  const expr = rules.find(({ alert }) => alert === 'GasLow')?.expr ?? ''
+  expect(selectorsIn(expr)).toEqual([
+    'svc_relayer_balance_wei',
+    'svc_relayer_spent_wei_total',
+    'svc_minter_balance_wei',
+    'svc_relayer_spent_wei_total',
+    'svc_relayer_balance_wei',
+    'svc_minter_balance_wei',
+    'svc_relayer_spent_wei_total',
+  ])
+  expect(expr.match(/purpose=~?"[^"]+"/g)).toEqual([
+    'purpose="burn"',
+    'purpose=~"mint|distribution"',
+    'purpose=~"burn|mint|distribution"',
+  ])
+  expect(expr.match(/increase\([^)]*\[1d\]\)/g)).toHaveLength(3)
 })
 
 it('do not take the growth of a term, which is no count, for so many takeovers', () => {

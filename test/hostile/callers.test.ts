@@ -38,7 +38,7 @@ beforeAll(async () => {
           name: 'shop',
           token_sha256: createHash('sha256').update(sellerToken).digest('hex'),
           challenge_per_key_per_min: 40,
-          reserved_percent: 10,
+          max_open_challenges: 100,
         },
       ],
     },

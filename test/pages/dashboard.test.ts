@@ -21,13 +21,13 @@ const outlines: Readonly<Record<string, string>> = {
     'Overview, Accepted today, Fees earned today, Awaiting mint, Finalized today, Gas of the relayer, Attention, What needs you, Over time, Accepted, Finalized, Fees earned',
   payments: 'Payments, Issued, Payment, Phase, Amount, zUSD, Seller, Payer, Burn, Mint',
   attention:
-    'Attention, Now, Issuance, Burned and not minted yet, root behind 2 payments, Payment, Accepted, Waits since, Amount, Action, Who was refused, and why, Who, Asked for, Why, Times, Last, Burns that bought nothing, Payment, Why, From, Burn, Amount, Transfers that covered nothing, Payment, When, Why, Transaction, Tokens stuck at burn addresses, Payment, Burn address, Transfers, Stuck, None of these',
+    'Attention, Now, Issuance, Burned and not minted yet, root behind 2 payments, Payment, Accepted, Waits since, Amount, Action, Burns that bought nothing, Payment, Why, From, Burn, Amount, Transfers that covered nothing, Payment, When, Why, Transaction, Tokens stuck at burn addresses, Payment, Burn address, Transfers, Stuck, None of these',
   money:
     'Money, Owed to the provider, Minted in 31 days, Fees due, Fees swept, Gas spent, Payments against mints, Finalized, Payment, Burned, zUSD, Minted, Fee in it, Burn, Mint, Verdict, Fees',
   privacy:
     'Privacy, Median company of a mint, Mints that stood alone, Largest batch, Company of each mint, oldest to newest, What an observer could link, Finalized, Mint, Payments, Minted, Company, Verdict, Settings that change it',
   health:
-    'Health, Parts, Part, State, Detail, Gas and transactions, Account, Address, Lasts, Balance and pace, In flight, Turned away, Who, Asked for, Why, Times, Last',
+    'Health, Parts, Part, State, Detail, Gas and transactions, Account, Address, Lasts, Balance and pace, In flight',
 }
 const screens = Object.keys(outlines)
 
@@ -289,9 +289,8 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
     it('names the daemons on one database, what each does alone, and which was not heard of', async () => {
       await page.route('**/admin/status', async (route) => {
         const response = await route.fetch()
-        const figures = { pending: 2, dayWei: `${10n ** 18n}`, refusals: 3 }
         const daemons = [
-          { name: 'one', here: true, alive: true, silentSeconds: 1, figures },
+          { name: 'one', here: true, alive: true, silentSeconds: 1 },
           { name: 'two', here: false, alive: false, silentSeconds: 120 },
         ]
         const status = await response.json()
@@ -303,12 +302,11 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       })
       await signIn()
       await page.getByText('two was last heard of 2 min ago.').waitFor()
-      await page.getByText('the pace is known to two, which sends').waitFor()
       await go('health')
       const rows = page.getByRole('region', { name: 'Daemons on this database' }).locator('tbody tr')
       expect(await rows.allTextContents()).toEqual([
-        'one, which answers herealive1 s ago–21 ETH3',
-        expect.stringMatching(/^twosilent2 min agosends from 0x\w{6}…\w{4}–––$/),
+        'one, which answers herealive1 s ago–',
+        expect.stringMatching(/^twosilent2 min agosends from 0x\w{6}…\w{4}$/),
       ])
       await page.getByText('Nobody does this:follows the token, mints').waitFor()
       await expectAccessible(page)
@@ -355,11 +353,9 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await page.getByText('7 payments', { exact: true }).waitFor()
     })
 
-    it('tells who was refused and why, and lists late, unmatched and stuck burns', async () => {
+    it('lists late, unmatched and stuck burns', async () => {
       await signIn()
       await go('attention')
-      const shown = await text()
-      expect(shown).toMatch(/weather\/settleThe payer holds less than the amount/)
       const rows = (name: string) => page.getByRole('region', { name, exact: true }).locator('tbody tr')
       expect(await rows('Burns that bought nothing').textContent()).toContain('late')
       expect(await rows('Transfers that covered nothing').textContent()).toContain('burn underpaid')

@@ -18,6 +18,7 @@ export type LedgerUnderTest = {
 
 export const behaviourSettings = {
   openMax: 2,
+  openOfSellers: new Map<string, number>(),
   expiredRetentionSeconds: 3600,
   unmatchedMax: { perChallenge: 1, total: 10 },
   foundPerAddressMax: 4,

@@ -14,6 +14,7 @@ import { openHere, openInThread, type Store, type StoreOptions } from '../src/st
 
 export const stepSettings: StepSettings = {
   openMax: 10_000,
+  openOfSellers: new Map(),
   expiredRetentionSeconds: 3600,
   unmatchedMax: { perChallenge: 2, total: 5 },
   foundPerAddressMax: 4,
@@ -34,7 +35,7 @@ const optionsOf = (steps: StepSettings, clock: Pick<Clock, 'now'>): StoreOptions
 export function portsOf(store: Store, clock: Clock, settings: StepSettings) {
   // Sleeps never end here, because the stopped clock would end every wait for a grant at once.
   const waits = { ...clock, sleep: (ms: number) => new Promise<void>((end) => ms === 0 && end()) }
-  const ledger = createStoreLedger({ store, clock: waits, settings, askerOf: () => undefined })
+  const ledger = createStoreLedger({ store, clock: waits, settings })
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
   const books = createStoreBooks(store, at)
   return {

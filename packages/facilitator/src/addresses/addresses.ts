@@ -2,28 +2,12 @@
 import type { Clock } from '@svc-zerc20/protocol'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
-import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
-import type { ShareTerms } from '../payment/issue/shares.js'
 import { termsOf } from './address-maker.js'
 import { epochsOf } from './epochs.js'
 import { createAddressMiner } from './miner.js'
 import { type AddressPool, createAddressPool } from './pool.js'
 import type { SharedAddresses } from './shared-stock.js'
 import type { AddressStore } from './stock.js'
-
-/**
- * Each caller may have some addresses while there are any: a pool that is still small, on a slow machine, is no reason to
- * refuse before it is empty. Beyond that the more a caller has, the more it must leave.
- */
-export function poolSharesOf(config: Config): ShareTerms {
-  const { pool_size: capacity } = config.zerc20
-  const perMin = issuancePerMinOf(config)
-  return {
-    capacity,
-    reservedPercent: reservedPercentOf(config),
-    promisedTo: (key) => Math.min(perMin(key), Math.floor(capacity * limits.poolPromisedShare)),
-  }
-}
 
 export function createAddresses(deps: {
   readonly config: Config
@@ -47,7 +31,8 @@ export function createAddresses(deps: {
     ...termsOf(config, seed),
     epochAt: epochsOf(config, deps.ledgerId),
     targetSize: config.zerc20.pool_size,
-    shares: poolSharesOf(config),
+    keptForSellers:
+      config.sellers.length > 0 ? Math.floor(config.zerc20.pool_size * limits.poolSellersShare) : 0,
     ...(deps.shared ? { shared: deps.shared } : { store: deps.store }),
     onError,
   })

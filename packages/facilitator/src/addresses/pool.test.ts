@@ -119,12 +119,12 @@ describe('ready addresses', () => {
   test('cost nothing when the caller hangs up, before or while it waits', async () => {
     const hangUp = new AbortController()
     const pool = createPool({ targetSize: 2, ...hardTerms, miner: createMiner() })
-    const waiting = pool.take(longMs, { key: 'x', gone: hangUp.signal })
+    const waiting = pool.take(longMs, { gone: hangUp.signal })
     hangUp.abort()
     expect(await waiting).toBeUndefined()
     const full = createPool({ targetSize: 2 })
     await until(() => full.ready() === 2)
-    expect(await full.take(longMs, { key: 'x', gone: hangUp.signal })).toBeUndefined()
+    expect(await full.take(longMs, { gone: hangUp.signal })).toBeUndefined()
     expect(full.ready()).toBe(2)
   })
 

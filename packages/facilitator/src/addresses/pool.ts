@@ -1,7 +1,6 @@
 /** Ready one-time addresses, so that issuing a challenge never waits for proof of work. */
 import assert from 'node:assert/strict'
 import { limits } from '../config/limits.js'
-import { commonMaxOf, type ShareTerms, unshared } from '../payment/issue/shares.js'
 import type { Asker, ReadyAddress } from '../payment/ports.js'
 import type { AddressEpoch } from '../payment/records.js'
 import { type AddressTerms, createAddressMaker } from './address-maker.js'
@@ -11,12 +10,12 @@ import { type AddressStock, type AddressStore, createAddressStock, type Sleeper 
 
 export type AddressPool = {
   /**
-   * One address, handed out to this caller alone. When there is none for it, callers wait at most `waitMs`, by their
-   * shares and then in the order they came; undefined means none in time, too many waiting, gone, or closed.
+   * One address, handed out to this caller alone. When there is none, callers wait at most `waitMs`: sellers and others in
+   * turn, each in the order they came. Undefined means none in time, too many waiting, gone, or closed.
    */
   take(waitMs: number, asker?: Partial<Asker>): Promise<ReadyAddress | undefined>
   /** Takes back an address that its caller has shown to nobody and written nowhere. */
-  giveBack(address: ReadyAddress, asker?: Partial<Asker>): void
+  giveBack(address: ReadyAddress): void
   /** Addresses ready now. */
   ready(): number
   /** Addresses to keep ready. */
@@ -33,8 +32,8 @@ export type AddressPoolDeps = AddressTerms & {
   readonly epochAt?: ((nowMs: number) => AddressEpoch) | undefined
   /** Addresses to keep ready. */
   readonly targetSize: number
-  /** By default every caller may have every address, first come, first served. */
-  readonly shares?: ShareTerms
+  /** So many of the last ones only sellers with a token take. */
+  readonly keptForSellers?: number
   /** Keeps addresses over restarts. */
   readonly store?: AddressStore | undefined
   /** Keeps them for several daemons, instead of a store. */
@@ -51,7 +50,7 @@ export function createAddressPool({
   clock,
   epochAt,
   targetSize,
-  shares = unshared(targetSize),
+  keptForSellers = 0,
   store,
   shared,
   waitersMax = limits.addressWaitersMax,
@@ -64,8 +63,7 @@ export function createAddressPool({
     store,
     clock,
     restore: maker.restore,
-    shares,
-    targetSize,
+    keptForSellers,
     isShared: shared !== undefined,
     onError,
   })
@@ -73,7 +71,6 @@ export function createAddressPool({
   const { threads } = miner
   const refill = createRefill({
     stock,
-    commonMax: commonMaxOf(shares),
     targetSize,
     threads,
     mineOne,
@@ -107,16 +104,17 @@ export function createAddressPool({
   const following = shared && followStock({ stock, shared, restore: maker.restore, onError, onPolled })
   const opened = open()
   return {
-    async take(waitMs, { key = '', gone } = {}) {
+    async take(waitMs, { seller, gone } = {}) {
       refill.noteAsked()
       if (closed.signal.aborted || gone?.aborted) return undefined
       const mayWait = waitMs > 0 && stock.waiting() < waitersMax
-      const taken = stock.takeFor(key) ?? (mayWait ? stock.wait(waitMs, key, gone) : undefined)
+      const caller = seller === undefined ? 'stranger' : 'seller'
+      const taken = stock.take(caller) ?? (mayWait ? stock.wait(waitMs, caller, gone) : undefined)
       if (isOpen) refill.start()
       return taken
     },
-    giveBack(address, { key = '' } = {}) {
-      if (!closed.signal.aborted) stock.putBack(address, key)
+    giveBack(address) {
+      if (!closed.signal.aborted) stock.putBack(address)
     },
     ready: () => (closed.signal.aborted ? 0 : stock.size()),
     target: targetSize,
@@ -135,7 +133,6 @@ export function createAddressPool({
  */
 function createRefill(deps: {
   readonly stock: AddressStock
-  readonly commonMax: number
   readonly targetSize: number
   /** Addresses that may be mined at the same time. */
   readonly threads: number
@@ -144,7 +141,7 @@ function createRefill(deps: {
   readonly clock: Sleeper
   readonly closed: AbortSignal
 }) {
-  const { stock, commonMax, targetSize, threads, mineOne, clock, closed } = deps
+  const { stock, targetSize, threads, mineOne, clock, closed } = deps
   let inFlight = 0
   let isFilling = false
   let isWaitingForQuiet = false
@@ -154,14 +151,7 @@ function createRefill(deps: {
   const pause = (ms: number) => clock.sleep(ms, closed).catch(() => undefined)
 
   /** Whether mining begins at once. Mining after each single address would slow down every request. */
-  function isLow(): boolean {
-    const { poolLowWaterShare: lowWaterShare } = limits
-    return (
-      stock.waiting() > 0 ||
-      stock.size() <= targetSize * lowWaterShare ||
-      stock.common() <= commonMax * lowWaterShare
-    )
-  }
+  const isLow = () => stock.waiting() > 0 || stock.size() <= targetSize * limits.poolLowWaterShare
 
   /** Fills the pool once nobody has asked for a while. One of these waits at a time. */
   async function fillWhenQuiet(): Promise<void> {

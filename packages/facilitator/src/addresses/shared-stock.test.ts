@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { handClock } from '../../../../test/support/clocks.js'
 import { until } from '../../../../test/support/until.js'
 import { addressOf, nonceOf } from '../../test/challenges.js'
-import { unshared } from '../payment/issue/shares.js'
 import type { ReadyAddress } from '../payment/ports.js'
 import { followStock } from './shared-stock.js'
 import { createAddressStock } from './stock.js'
@@ -22,8 +21,7 @@ test('an address that was handed out is not taken in again, whenever its row goe
     isShared: true,
     clock: handClock(),
     restore: (stored) => stored,
-    shares: unshared(8),
-    targetSize: 8,
+    keptForSellers: 0,
     onError,
   })
   const following = followStock({
@@ -49,7 +47,7 @@ test('an address that was handed out is not taken in again, whenever its row goe
   expect(stock.size()).toBe(2)
   await until(() => answer)
   // Issued while the question is under way, whose answer still has it.
-  expect(stock.takeFor('')).toEqual(readyOf(1))
+  expect(stock.take('stranger')).toEqual(readyOf(1))
   rows.shift()
   answer?.()
   await until(() => polls === 2)
@@ -59,7 +57,7 @@ test('an address that was handed out is not taken in again, whenever its row goe
   answer?.()
   await until(() => polls === 3)
   expect(stock.known()).toEqual(new Set([nonceOf(2)]))
-  expect([stock.takeFor(''), stock.takeFor('')]).toEqual([readyOf(2), undefined])
+  expect([stock.take('stranger'), stock.take('stranger')]).toEqual([readyOf(2), undefined])
   expect(errors).toEqual([])
   rows.length = 0
   await until(() => asked === 4)

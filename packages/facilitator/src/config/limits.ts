@@ -67,8 +67,6 @@ export const limits = {
   sharedPollMs: 250,
   /** Failures of one kind are one log line per window. */
   logWindowMs: 60_000,
-  /** Strangers of one path and reason that the admin API shows one by one. */
-  refusedStrangersMax: 5,
   /** Days that one question for hours may span. */
   hoursDaysMax: 32,
   /** Unmatched transfers kept for the operator. Further ones are only logged, so that dust cannot fill the disk. */
@@ -104,9 +102,6 @@ export const limits = {
   wrongTokensForgetMs: 60_000,
   /** A seller with a token and no configured rates gets the rates of a stranger times this. */
   sellerRateTimes: 10,
-  /** Share reserved for a seller that configures none, and the most for all such sellers together. */
-  reservedUnsetPercent: 10,
-  reservedUnsetPercentMax: 20,
   /** Exports of one participant at the same time. */
   historyExportsAtOnceMax: 2,
   /** Time for one export, as long as a token is good: a thief of one must not read, or block the others, for longer. */
@@ -302,9 +297,9 @@ export const limits = {
   addressWaitersMax: 1024,
   /** How often a daemon looks at a pool that others fill, too. */
   sharedAddressesPollMs: 500,
-  /** Share of the pool that one caller may have down to the last address. */
-  poolPromisedShare: 0.125,
-  /** A pool is refilled at once when this share of it is left, or this share of its unreserved part. */
+  /** Share of the pool that is kept for sellers with a token, where there are any. */
+  poolSellersShare: 0.25,
+  /** A pool is refilled at once when this share of it is left. */
   poolLowWaterShare: 0.5,
   /** Above the low-water mark, refilling waits until nobody asked for this long: mining must not slow down callers. */
   poolQuietMs: 250,

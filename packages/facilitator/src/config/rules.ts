@@ -37,7 +37,9 @@ export const rules: readonly {
     judge: judgeCompany,
   },
   {
-    text: 'Every seller has a unique name and a unique token, and the sum of all `reserved_percent` is at most 100.',
+    text:
+      'Every seller has a unique name and a unique token, and the sum of all `sellers.max_open_challenges` is at most ' +
+      '`daemon.max_open_challenges`.',
     judge: judgeSellers,
   },
 ]
@@ -131,8 +133,8 @@ function judgeSplitMode(fee: PartialFee, { treasury }: PartialConfig['settlement
   return problems
 }
 
-/** Sellers need distinct names and tokens, and their reserved shares may not add up to more than all. */
-function judgeSellers({ sellers }: PartialConfig): Broken[] {
+/** Sellers need distinct names and tokens, and no more challenges can be kept for them than there are. */
+function judgeSellers({ sellers, daemon }: PartialConfig): Broken[] {
   const problems: Broken[] = []
   for (const name of ['name', 'token_sha256'] as const) {
     for (const [index, seller] of sellers.entries()) {
@@ -141,10 +143,12 @@ function judgeSellers({ sellers }: PartialConfig): Broken[] {
       problems.push({ key: `sellers[${index}].${name}`, message: `is that of sellers[${first}], too` })
     }
   }
-  const percent = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)
-  if (percent > 100) {
-    const key = `sellers[${sellers.findLastIndex(({ reserved_percent: part = 0 }) => part > 0)}].reserved_percent`
-    problems.push({ key, message: `all sellers together must have at most 100, have ${percent}` })
+  const kept = sellers.reduce((sum, { max_open_challenges: own = 0 }) => sum + own, 0)
+  const { max_open_challenges: all } = daemon
+  if (all !== undefined && kept > all) {
+    const key = `sellers[${sellers.length - 1}].max_open_challenges`
+    const message = `all sellers together must have at most daemon.max_open_challenges, which is ${all}, have ${kept}`
+    problems.push({ key, message })
   }
   return problems
 }

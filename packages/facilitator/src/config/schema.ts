@@ -458,7 +458,7 @@ const configSchema = z.object({
   sellers: z.array(
     table(
       'Resource servers with a token. A call with the token counts as that seller, whatever its address, with the ' +
-        'rates given here. A share of the ready addresses and of the open challenges is reserved for each seller. Calls ' +
+        'rates given here, and some open challenges are kept for it. Calls ' +
         'without a token, or with an unknown one, count by their address.',
       {
         name: required(
@@ -482,12 +482,11 @@ const configSchema = z.object({
           '200',
           'Like `daemon.challenge_per_key_per_min`. Unset: ten times that. `0` or less disables.',
         ),
-        reserved_percent: optional(
-          integer({ min: 0, max: 100 }),
-          '10',
-          'Share of `zerc20.pool_size` and of `daemon.max_open_challenges` that is reserved for this seller, in percent. ' +
-            'All sellers together may reserve at most 100; the rest is for everybody. Unset: 10; if several sellers ' +
-            'leave it unset, they share 20, or what the others leave, equally. `0` reserves nothing.',
+        max_open_challenges: defaults(
+          integer({ min: 0 }),
+          50,
+          'Open challenges that are kept for this seller, of `daemon.max_open_challenges`. It may have more while others leave ' +
+            'them. `0` keeps none.',
         ),
       },
     ),

@@ -3,7 +3,6 @@ import { minimalConfig } from '../../test/config.js'
 import { parseConfig, readConfig } from './config.js'
 import { describe as describeFinding } from './finding.js'
 import { printConfig } from './print.js'
-import { reservedPercentOf } from './settings.js'
 
 const hash = (digit: string) => digit.repeat(64)
 const seller = (name: string, digit: string, more = '') =>
@@ -22,7 +21,7 @@ describe('[[sellers]]', () => {
       seller(
         'bakery.2',
         'b',
-        'rate_limit_per_min = 600\nchallenge_per_key_per_min = -1\nreserved_percent = 40',
+        'rate_limit_per_min = 600\nchallenge_per_key_per_min = -1\nmax_open_challenges = 400',
       ),
     )
     expect(parseConfig(text).sellers).toEqual([
@@ -31,59 +30,35 @@ describe('[[sellers]]', () => {
         token_sha256: hash('a'),
         rate_limit_per_min: undefined,
         challenge_per_key_per_min: undefined,
-        reserved_percent: undefined,
+        max_open_challenges: 50,
       },
       {
         name: 'bakery.2',
         token_sha256: hash('b'),
         rate_limit_per_min: 600,
         challenge_per_key_per_min: -1,
-        reserved_percent: 40,
+        max_open_challenges: 400,
       },
     ])
   })
 
-  it.each([
-    [
-      ['', ''],
-      [10, 10],
-    ],
-    [
-      ['', '', '', '', ''],
-      [4, 4, 4, 4, 4],
-    ],
-    [
-      ['reserved_percent = 95', ''],
-      [95, 5],
-    ],
-    [
-      ['reserved_percent = 0', ''],
-      [0, 10],
-    ],
-    [
-      ['reserved_percent = 100', ''],
-      [100, 0],
-    ],
-  ])('reserves a little for whoever says nothing about it: %j', (given, percents) => {
-    const tables = given.map((more, at) => seller(`shop-${at}`, `${at}`, more))
-    expect([...reservedPercentOf(parseConfig(withSellers(...tables))).values()]).toEqual(percents)
-  })
-
   it('is printed so that it can be read again', () => {
-    const config = parseConfig(withSellers(seller('shop', 'a', 'reserved_percent = 7'), seller('other', 'b')))
+    const config = parseConfig(
+      withSellers(seller('shop', 'a', 'max_open_challenges = 7'), seller('other', 'b')),
+    )
     expect(parseConfig(printConfig(config, {})).sellers).toEqual(config.sellers)
   })
 
   it('names each mistake with its place and its line', () => {
     const text = withSellers(
       seller('shop', 'a'),
-      '[[sellers]]\nname = "A Shop"\ntoken_sha256 = "abc"\nreserved_percent = 101\n',
+      '[[sellers]]\nname = "A Shop"\ntoken_sha256 = "abc"\nmax_open_challenges = -1\n',
       '[[sellers]]\nname = "third"\n',
     )
     expect(findingsOf(text)).toEqual([
       expect.stringMatching(/^sellers\[1\]\.name: /),
       expect.stringMatching(/^sellers\[1\]\.token_sha256: must be a SHA-256 hash, 64 hex digits/),
-      expect.stringMatching(/^sellers\[1\]\.reserved_percent: /),
+      expect.stringMatching(/^sellers\[1\]\.max_open_challenges: /),
       expect.stringMatching(/^sellers\[2\]\.token_sha256: required/),
     ])
   })
@@ -97,16 +72,16 @@ describe('[[sellers]]', () => {
     ])
   })
 
-  it('refuses two sellers of one name, two of one token, and more than there is to reserve', () => {
+  it('refuses two sellers of one name, two of one token, and more challenges than there are', () => {
     const text = withSellers(
-      seller('shop', 'a', 'reserved_percent = 60'),
-      seller('shop', 'b', 'reserved_percent = 41'),
+      seller('shop', 'a', 'max_open_challenges = 600'),
+      seller('shop', 'b', 'max_open_challenges = 351'),
       seller('third', 'a'),
     )
     expect(findingsOf(text)).toEqual([
       expect.stringMatching(/^sellers\[1\]\.name: is that of sellers\[0\], too/),
       expect.stringMatching(/^sellers\[2\]\.token_sha256: is that of sellers\[0\], too/),
-      expect.stringMatching(/^sellers\[1\]\.reserved_percent: .* at most 100, have 101/),
+      expect.stringMatching(/^sellers\[2\]\.max_open_challenges: .* which is 1000, have 1001/),
     ])
   })
 

@@ -81,15 +81,6 @@ const sellerPrefix = 'seller:'
 export const sellerIn = (key: string): string | undefined =>
   key.startsWith(sellerPrefix) ? key.slice(sellerPrefix.length) : undefined
 
-/** Every seller with a token gets a reserved share, so that strangers cannot shut it out. */
-export function reservedPercentOf({ sellers }: Config): ReadonlyMap<string, number> {
-  const given = sellers.reduce((sum, { reserved_percent: part = 0 }) => sum + part, 0)
-  const unset = sellers.filter(({ reserved_percent: part }) => part === undefined).length
-  const forUnset = Math.min(limits.reservedUnsetPercentMax, 100 - given)
-  const each = Math.min(limits.reservedUnsetPercent, forUnset / unset)
-  return new Map(sellers.map(({ name, reserved_percent }) => [sellerKey(name), reserved_percent ?? each]))
-}
-
 /**
  * A seller's requests a minute. A seller serves many payers, so without its own rates it gets a multiple of a
  * stranger's rates. A rate that is off for strangers is off for sellers too.
@@ -102,19 +93,6 @@ export const sellerRatesOf = (
   issuancePerMin:
     seller.challenge_per_key_per_min ?? limits.sellerRateTimes * daemon.challenge_per_key_per_min,
 })
-
-/** Challenges a minute that a caller may be issued. Infinite when the rate is off. */
-export function issuancePerMinOf(config: Config): (key: string) => number {
-  const own = new Map(
-    config.sellers.map(
-      (seller) => [sellerKey(seller.name), sellerRatesOf(config, seller).issuancePerMin] as const,
-    ),
-  )
-  return (key) => {
-    const rate = own.get(key) ?? config.daemon.challenge_per_key_per_min
-    return rate <= 0 ? Number.POSITIVE_INFINITY : rate
-  }
-}
 
 /** How a node is asked. */
 export const rpcOptions = (url: string) => ({

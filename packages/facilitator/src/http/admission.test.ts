@@ -86,9 +86,4 @@ describe('admission', () => {
     const { admission: off } = open({ ratePerMin: 0, issuancePerMin: 0 })
     expect(passed(999, () => off.aside(stranger, 'document'))).toBe(999)
   })
-
-  it('names sellers by their name and others by their address', () => {
-    const { admission } = open()
-    expect([admission.nameOf(seller), admission.nameOf(stranger)]).toEqual(['shop', '192.0.2.1'])
-  })
 })

@@ -10,7 +10,6 @@ import { accept, type Clock, type Result } from '@svc-zerc20/protocol'
 import type { FastifyRequest } from 'fastify'
 import { limits } from '../config/limits.js'
 import type { ParticipantRole } from '../config/secrets/history.js'
-import { sellerIn } from '../config/settings.js'
 import type { Payment } from '../payment/records.js'
 import type { Log } from '../telemetry/events.js'
 import type { Refusal } from './problem.js'
@@ -95,11 +94,6 @@ export function createAdmission(deps: {
       const { key, ratePerMin } = callerOf(request)
       const perMinute = ratePerMin === 0 ? 0 : limits.asidePerMin[kind]
       return rates.take({ rate: kind, key, perMinute })
-    },
-    /** The seller's name, or the address that the caller is counted by. */
-    nameOf(request: Asking): string {
-      const seller = sellerOf(request)
-      return seller ? (sellerIn(seller.key) ?? seller.key) : callerKey(request.ip)
     },
     isSeller: (request: Asking) => sellerOf(request) !== undefined,
   }

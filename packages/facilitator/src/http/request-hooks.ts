@@ -3,9 +3,7 @@ import type { Connections } from '@svc-zerc20/daemon'
 import { type ReasonCode, reasons, reject } from '@svc-zerc20/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '../telemetry/metrics.js'
-import type { Admission } from './admission.js'
 import { refusalOf, sendRefusal } from './problem.js'
-import type { RefusedBooks } from './refused-callers.js'
 
 /** Refuses requests for what their connection is, before anything is done for them. */
 export function refuseConnections(
@@ -37,18 +35,7 @@ const comeBackLater = (Object.keys(reasons) as ReasonCode[]).filter((reason) =>
  * Measures every answer: how long it took, and for what reason it refused. Paths without a route share one label: callers
  * cannot make more.
  */
-export function observeAnswers(
-  app: FastifyInstance,
-  {
-    metrics,
-    refused,
-    admission,
-  }: {
-    readonly metrics: Pick<Metrics, 'count' | 'observe'>
-    readonly refused: Pick<RefusedBooks, 'saw'>
-    readonly admission: Pick<Admission, 'nameOf' | 'isSeller'>
-  },
-): void {
+export function observeAnswers(app: FastifyInstance, metrics: Pick<Metrics, 'count' | 'observe'>): void {
   // An alert on an increase needs the value before the first one.
   for (const endpoint of ['/challenge', '/verify', '/settle']) {
     for (const reason of comeBackLater) metrics.count('svc_refusals_total', { endpoint, reason }, 0)
@@ -60,13 +47,6 @@ export function observeAnswers(
       status: `${reply.statusCode}`,
     })
     const reason = refusalOf(reply)
-    if (!reason) return
-    metrics.count('svc_refusals_total', { endpoint, reason })
-    refused.saw({
-      caller: admission.nameOf(request),
-      isSeller: admission.isSeller(request),
-      endpoint,
-      reason,
-    })
+    if (reason) metrics.count('svc_refusals_total', { endpoint, reason })
   })
 }

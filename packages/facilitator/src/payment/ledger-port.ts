@@ -87,10 +87,10 @@ export type Pause = { readonly words?: string | undefined }
 
 export type Ledger = {
   /**
-   * Counts and inserts in one step: never more than the cap are open at once, no caller has more than its share of them, and
-   * none is issued during a pause. Nothing was written unless the answer is `issued`.
+   * Counts and inserts in one step: never more than the cap are open at once, nobody takes those that are kept for a seller,
+   * and none is issued during a pause. Nothing was written unless the answer is `issued`.
    */
-  issue(challenge: Challenge, key?: string): Promise<'issued' | 'limit' | Pause>
+  issue(challenge: Challenge): Promise<'issued' | 'limit' | Pause>
   /** The operator's pause of issuance, if there is one. It outlives restarts, and holds for all daemons of the ledger. */
   pause(): Promise<Pause | undefined>
   setPause(pause: Pause | undefined): Promise<void>

@@ -205,8 +205,6 @@ export type ReadyAddress = {
 
 /** The caller that asks for a challenge. */
 export type Asker = {
-  /** The key by which the caller's share of addresses and open challenges is counted. */
-  readonly key: string
   /** The caller's name, when it is a seller with a token. */
   readonly seller?: string | undefined
   /** Aborted when the caller hung up and would not hear the answer. */
@@ -215,10 +213,10 @@ export type Asker = {
 
 /** One-time burn addresses; an address is handed out once. */
 export type AddressSource = {
-  /** Undefined when none was ready for this caller in time, or the caller hung up. */
+  /** Undefined when none was ready in time, or the caller hung up. */
   take(waitMs: number, asker: Asker): Promise<ReadyAddress | undefined>
   /** Takes back an address that nobody else has seen and that is written nowhere. */
-  giveBack(address: ReadyAddress, asker: Asker): void
+  giveBack(address: ReadyAddress): void
 }
 
 export type SettleAnswer = {

@@ -15,7 +15,6 @@ import { askAll, createDiskSpace, createReadinessProbes } from '../http/health/r
 import { packedText } from '../http/packed-text.js'
 import { healthRoutes, type Readiness } from '../http/public/health.js'
 import { paymentRoutes } from '../http/public/payments.js'
-import { createRefusedBooks, type RefusedBooks } from '../http/refused-callers.js'
 import { observeAnswers, refuseConnections } from '../http/request-hooks.js'
 import { registerRoutes } from '../http/route.js'
 import { createServer, type PathGuard } from '../http/server.js'
@@ -44,7 +43,6 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   const admission = admissionOf(deps)
   const historyApi = deps.historySide?.(admission)
   const admin = adminGuard(adminAuth, deps.clock)
-  const refused = createRefusedBooks({ clock: deps.clock, strangersMax: limits.refusedStrangersMax })
   const unrouted: PathGuard = {
     path: '/',
     refusalOf: async (request) => admission.aside(request, 'unrouted'),
@@ -59,7 +57,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
     isStandby: () => !deps.keeper.isActive(),
   })
   const connections = limitConnections(app.server, bounds)
-  observeAnswers(app, { metrics, refused, admission })
+  observeAnswers(app, metrics)
   refuseConnections(app, {
     connections,
     isKnown: (request) => admission.isSeller(request) || adminAuth(request.headers.authorization),
@@ -69,8 +67,7 @@ export function createHttpSide(deps: HttpSideDeps): FastifyInstance {
   app.addHook('onClose', async () => loop.close())
   wirePayments(app, deps, { admission, underWay: createUnderWay(limits.underWay, loop.delayMs) })
   historyApi?.register(app)
-  wireOperator(app, deps, { issuance, admission, guard: admin, refused })
-  tellFigures(deps, refused)
+  wireOperator(app, deps, { issuance, admission, guard: admin })
   registerWebPages(app, {
     hasDashboard: deps.secrets.adminToken !== undefined,
     hasHistory: historyApi !== undefined,
@@ -121,12 +118,10 @@ function wireOperator(
     issuance,
     admission,
     guard,
-    refused,
   }: {
     readonly issuance: Issuance
     readonly admission: Admission
     readonly guard: PathGuard
-    readonly refused: RefusedBooks
   },
 ): void {
   const { config, storage, clock } = deps
@@ -178,7 +173,6 @@ function wireOperator(
     readiness,
     journalFigures,
     fleet: storage.fleet,
-    refused,
     // The leased side may be another one by the next question.
     fees: { view: () => leased().fees.view(), sweepNow: actions.sweepNow },
     relayer: { address: senders.relayer.address, queue: () => leased().senders.relayer.queue() },
@@ -225,18 +219,6 @@ export function createOperatorActions(
     closeEpoch: async (challenge: Challenge) =>
       (await (await working()).finalization.closeEpoch?.(challenge)) ?? 'running',
   }
-}
-
-/** Any daemon of a shared ledger shows what all of them do. */
-function tellFigures({ storage, keeper, telemetry }: HttpSideDeps, refused: RefusedBooks): void {
-  storage.store.leases.tell?.(() => {
-    const { relayer, minter } = keeper.current().senders
-    return {
-      pending: relayer.queue().length + (minter?.queue().length ?? 0),
-      dayWei: telemetry.spent.lastDay(),
-      refusals: refused.count(),
-    }
-  })
 }
 
 const sellersOf = (config: Config): Seller[] =>

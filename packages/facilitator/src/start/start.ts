@@ -46,7 +46,7 @@ export async function startFacilitator(options: StartOptions): Promise<Facilitat
 async function start(options: StartOptions, opened: (() => unknown)[]): Promise<Facilitator> {
   const { config, secrets, clock = systemClock, random = systemRandom } = options
   const profile = profileOf(config)
-  const telemetry = createTelemetry({ log: options.log, clock })
+  const telemetry = createTelemetry({ log: options.log })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   const { isCopyAccepted = false } = options

@@ -4,7 +4,6 @@ import type { Address, ChallengeNonce, Clock, Secret } from '@svc-zerc20/protoco
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import type { HistorySettings } from '../config/secrets/history.js'
-import { issuancePerMinOf, reservedPercentOf } from '../config/settings.js'
 import type { HistoryBooks } from '../history/answers.js'
 import { createStoreHistory } from '../history/answers.js'
 import { type HistoryFileStats, openHistoryFile } from '../history/history-file.js'
@@ -50,7 +49,8 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
       config.storage.url === undefined ? undefined : { url: config.storage.url, password: deps.password },
     binding: oursOf(config, deps.seed),
     clock,
-    ...openingTerms(config),
+    openMax: config.daemon.max_open_challenges,
+    openOfSellers: new Map(config.sellers.map(({ name, max_open_challenges: own }) => [name, own])),
     expiredRetentionSeconds: settlement.expired_challenge_retention_seconds,
     unmatchedMax: { perChallenge: limits.unmatchedPerChallengeMax, total: limits.unmatchedBurnsMax },
     foundPerAddressMax: limits.foundPerAddressMax,
@@ -72,14 +72,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   }
 }
 
-/** How many challenges may be open, and whose. */
-function openingTerms(config: Config) {
-  const openMax = config.daemon.max_open_challenges
-  const reservedPercent = reservedPercentOf(config)
-  const promisedTo = issuancePerMinOf(config)
-  const promised = new Map([...reservedPercent.keys()].map((key) => [key, promisedTo(key)]))
-  return { openMax, openShares: { capacity: openMax, reservedPercent, promisedTo, promised } }
-}
 
 /** The file is written behind the ledger, and closed before it. */
 async function attachHistory(

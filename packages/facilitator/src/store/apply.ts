@@ -33,8 +33,6 @@ export type Applied = {
   readonly at: UnixSeconds
   readonly keep: KeepSigned
   readonly rows: Rows
-  /** Who asked for the challenge of the event. No replay knows. */
-  readonly asker?: string | undefined
 }
 
 /** Gives the number of the payment that the event is about; undefined for none, or several. */
@@ -51,10 +49,10 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
       ON CONFLICT (name) DO UPDATE SET address = excluded.address, tx_nonce = excluded.tx_nonce`
     return undefined
   },
-  *challenge_issued({ challenge }, { rows, asker }) {
+  *challenge_issued({ challenge }, { rows }) {
     // Its address has left the stock in the same moment, so that nobody is handed it again.
     yield sql`DELETE FROM ready WHERE nonce = ${key(challenge.nonce)}`
-    return yield* rows.insert({ challenge, granted: false }, asker)
+    return yield* rows.insert({ challenge, granted: false })
   },
   *payment_claimed(event, applied) {
     const { challengeNonce: nonce, payload } = event

@@ -36,7 +36,6 @@ function copyAsBackup(source: Connection, file: string): { readonly events: numb
     copy.exec('PRAGMA journal_mode = DELETE')
     copy.query(sql`UPDATE ledger SET state = 'copy'`)
     copy.query(sql`DELETE FROM ready`)
-    copy.query(sql`UPDATE payment SET asker = NULL WHERE asker IS NOT NULL`)
     const [ledger] = copy.query(sql`SELECT applied FROM ledger`)
     return { events: ledger?.applied }
   } finally {

@@ -113,10 +113,10 @@ export function* runSteps(
   /** Events that were begun, and may have changed rows. */
   let begun = 0
 
-  function* record(at: UnixSeconds, event: LedgerEvent, asker?: string): Step<void> {
+  function* record(at: UnixSeconds, event: LedgerEvent): Step<void> {
     begun += 1
     const json = encode(event)
-    yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows, asker }, json)
+    yield* apply(event, applied + 1, { at, keep: settings.keepSigned, rows }, json)
     applied += 1
     onEvent?.(at, json)
   }
@@ -133,7 +133,7 @@ export function* runSteps(
       sharedNow: shared?.now ?? sql`${nowMs}`,
       settings: settings.steps,
       rows,
-      record: (event, asker) => record(now, event, asker),
+      record: (event) => record(now, event),
     }
     const before = begun
     try {

@@ -34,29 +34,13 @@ describe('a ledger that is opened', () => {
     await close()
   })
 
-  it('keeps the shares of callers in open challenges', async () => {
-    const shares = {
-      capacity: 10,
-      reservedPercent: new Map([['seller', 50]]),
-      promised: new Map([['seller', 5]]),
-      promisedTo: () => 1,
-    }
-    const { ledger, close } = await openTestLedger({ openMax: 10, openShares: shares })
-    const outcomes: unknown[] = []
-    for (let n = 1; n <= 8; n++) outcomes.push(await ledger.issue(challengeOf(n), 'stranger'))
-    expect(outcomes).toContain('limit')
-    for (let n = 11; n <= 15; n++) expect(await ledger.issue(challengeOf(n), 'seller')).toBe('issued')
-    await close()
-  })
   it('looks at no payment that does not matter: each new challenge, and a copy that is accepted, has its index', () => {
     const { connection, close } = openInMemory()
-    const reservedPercent = new Map(['5e', 'ba'].map((seller) => [seller.repeat(16), 10]))
-    const shares = { capacity: 10, reservedPercent, promised: new Map(), promisedToOthers: 1 }
     const rows = createRows()
     const context = {
       now: seconds(0),
       sharedNow: sql`0`,
-      settings: { ...stepSettings, shares },
+      settings: { ...stepSettings, openOfSellers: new Map([['shop', 1]]) },
       rows,
       *record() {},
     }
@@ -67,9 +51,9 @@ describe('a ledger that is opened', () => {
       const plan = connection.query({ ...query, text: `EXPLAIN QUERY PLAN ${query.text}` })
       return plan.map(({ detail }) => detail).filter((detail) => detail.includes('payment'))
     }
-    expect(searches(ledgerSteps.issue(context, challengeOf(1), 'a5'.repeat(16)))).toEqual([
+    expect(searches(ledgerSteps.issue(context, challengeOf(1)))).toEqual([
       'SEARCH payment USING COVERING INDEX payment_unclaimed (stage=? AND expires_at>?)',
-      'SEARCH payment USING COVERING INDEX payment_asker (stage=? AND asker=? AND expires_at>?)',
+      'SEARCH payment USING COVERING INDEX payment_seller (stage=? AND seller=? AND expires_at>?)',
     ])
     expect(searches(doubtSteps.acceptCopy(context, 0))).toEqual([
       'SEARCH payment USING INDEX payment_unserved (stage=? AND granted=?)',

@@ -5,11 +5,10 @@ import type { SharedAddresses } from '../addresses/shared-stock.js'
 import type { AddressStore } from '../addresses/stock.js'
 import type { IssuedStore } from '../chain/transfers/issued-store.js'
 import type { Books } from '../payment/books.js'
-import type { ShareTerms } from '../payment/issue/shares.js'
 import { systemRandom } from '../system.js'
 import { createFleet, type Fleet } from './adapters/fleet.js'
 import { createIssuedStore } from './adapters/issued.js'
-import { createAskers, createStoreLedger, type StoreLedger } from './adapters/ledger.js'
+import { createStoreLedger, type StoreLedger } from './adapters/ledger.js'
 import { createStoreBooks } from './adapters/operator-questions.js'
 import type { KeepSigned } from './apply.js'
 import { assertOurs, type Ours, readBound } from './assert-ours.js'
@@ -50,14 +49,13 @@ export type OpenLedger = {
   close(): Promise<void>
 }
 
-export type OpenLedgerDeps = Omit<StepSettings, 'shares'> & {
+export type OpenLedgerDeps = StepSettings & {
   /** A path, or `none`. */
   readonly journal: string
   /** A PostgreSQL server instead of a journal. */
   readonly database?: Database | undefined
   readonly binding: Ours
   readonly clock: Clock
-  readonly openShares?: ShareTerms & { readonly promised: ReadonlyMap<string, number> }
   readonly keepSigned: KeepSigned
   /** The operator goes on with files that may be an older copy. */
   readonly isCopyAccepted?: boolean
@@ -92,8 +90,8 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     if (err instanceof SvcError && err.code === 'journal_lost') lost = err
     deps.onFailure(err)
   }
-  const askerOf = createAskers(systemRandom.bytes(32))
-  const settings = settingsOf(deps, askerOf)
+  const { openMax, openOfSellers, expiredRetentionSeconds, unmatchedMax, foundPerAddressMax } = deps
+  const settings = { openMax, openOfSellers, expiredRetentionSeconds, unmatchedMax, foundPerAddressMax }
   const options = {
     ...(deps.isCopyAccepted === true && { isCopyAccepted: true }),
     settings: { steps: settings, keepSigned: deps.keepSigned },
@@ -115,12 +113,7 @@ async function openLocked(deps: OpenLedgerDeps, lock: JournalLock | undefined): 
     throw error
   }
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
-  const ledger = createStoreLedger({
-    store,
-    clock,
-    settings,
-    askerOf: (key) => (key === undefined ? undefined : askerOf(key)),
-  })
+  const ledger = createStoreLedger({ store, clock, settings })
   const portsOn = (on: Store) => ({
     store: on,
     ledger: { ...ledger.on(on), books: createStoreBooks(on, at) },
@@ -166,26 +159,6 @@ const heldBy = (lock: JournalLock, store: Store): Store => ({
 })
 
 const positionOf = (store: Store): Mark => ({ id: store.id, applied: store.figures().records })
-
-function settingsOf(deps: OpenLedgerDeps, askerOf: (key: string) => string): StepSettings {
-  const { openMax, openShares, expiredRetentionSeconds, unmatchedMax, foundPerAddressMax } = deps
-  const named = (values: ReadonlyMap<string, number>) =>
-    new Map([...values].map(([key, value]) => [askerOf(key), value]))
-  return {
-    openMax,
-    expiredRetentionSeconds,
-    unmatchedMax,
-    foundPerAddressMax,
-    ...(openShares && {
-      shares: {
-        capacity: openShares.capacity,
-        reservedPercent: named(openShares.reservedPercent),
-        promised: named(openShares.promised),
-        promisedToOthers: openShares.promisedTo(''),
-      },
-    }),
-  }
-}
 
 /** Binds a new ledger. Throws as `assertOurs` does, and for another helper while a daemon lives that offers its own. */
 async function bindLedger(store: Store, ours: Ours, setting: string): Promise<void> {

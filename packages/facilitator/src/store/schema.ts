@@ -37,7 +37,6 @@ CREATE TABLE payment (
   expires_at INT NOT NULL,
   stage TEXT NOT NULL,
   claim_payer KEY,
-  asker KEY,
   granted INT NOT NULL,
   late TEXT,
   epoch TEXT,
@@ -50,7 +49,7 @@ CREATE TABLE payment (
 );
 -- An index of one stage begins with it all the same: otherwise SQLite takes payment_issued, and looks at each row.
 CREATE INDEX payment_unclaimed ON payment (stage, expires_at) WHERE stage = 'unclaimed';
-CREATE INDEX payment_asker ON payment (stage, asker, expires_at) WHERE stage = 'unclaimed';
+CREATE INDEX payment_seller ON payment (stage, seller, expires_at) WHERE stage = 'unclaimed';
 CREATE INDEX payment_claimed ON payment (claim_payer) WHERE stage IN ('claimed', 'demoted');
 CREATE INDEX payment_issued ON payment (stage, issued_at, nonce);
 CREATE INDEX payment_epoch ON payment (epoch, issued_at, nonce) WHERE epoch IS NOT NULL;
@@ -133,7 +132,7 @@ const shared = `
 -- Whose work something is. The term grows with each holder.
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INT NOT NULL, until_ms INT NOT NULL);
 -- The daemons that live, and what each tells of itself.
-CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL, figures JSN);
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INT NOT NULL);
 `
 
 const sqliteTypes = {

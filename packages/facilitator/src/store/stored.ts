@@ -7,17 +7,15 @@ import type { FollowedBlock } from '../chain/transfers/issued-store.js'
 import type { FoundTransfer } from '../payment/found/judge-transfers.js'
 import type { Payment } from '../payment/records.js'
 import type { Binding, LedgerEvent } from './events.js'
-import type { DaemonFigures } from './lease.js'
 import type { Leaf } from './leaves.js'
 
-export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock | DaemonFigures
+export type Stored = Payment | Leaf | LedgerEvent | Binding | FoundTransfer | FollowedBlock
 
 /** Names of fields with bigints, anywhere in a record. The compiler holds this table against all records. */
 const bigintFields: Record<BigintField<Stored>, true> = {
   amount: true,
   blockNumber: true,
   burned: true,
-  dayWei: true,
   hashChain: true,
   issuedAtBlock: true,
   leafIndex: true,

@@ -1,6 +1,7 @@
 /** Our table of series on top of `prom-client`, which counts and writes the text format that Prometheus reads. */
 import { SvcError } from '@svc-zerc20/protocol'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { purposes } from '../payment/records.js'
 import { type LogEvent, logEvents } from './events.js'
 import {
   type CounterName,
@@ -80,6 +81,7 @@ export function createMetrics(): Metrics {
 
   // An alert on an increase needs the value before the first one.
   for (const event of Object.keys(logEvents)) count('svc_events_total', { event }, 0)
+  for (const purpose of purposes) count('svc_relayer_spent_wei_total', { purpose }, 0)
 
   return {
     count,
@@ -91,6 +93,9 @@ export function createMetrics(): Metrics {
     hear(told) {
       count('svc_events_total', { event: told.event })
       if (told.event === 'payment.accepted') count('svc_accepted_base_units_total', {}, Number(told.amount))
+      if (told.event === 'relayer.mined') {
+        count('svc_relayer_spent_wei_total', { purpose: told.purpose }, Number(told.wei))
+      }
     },
     async render(readings = {}) {
       scraped = readings

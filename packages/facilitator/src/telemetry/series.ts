@@ -56,10 +56,6 @@ export const series = {
   svc_relayer_pending: gauge('Transactions of the relayer that are signed and not confirmed.'),
   svc_relayer_balance_wei: gauge('Native balance of the relayer, as last seen.'),
   svc_minter_balance_wei: gauge('Native balance of the minter, as last seen. With `SVC_MINTER_PK` only.'),
-  svc_gas_days: gauge(
-    'Days that the balance of an account lasts, by what it spent for gas in the last 24 hours. Absent while that is nothing.',
-    'account',
-  ),
   svc_relayer_spent_wei_total: counter(
     'Cost in wei of the transactions of the relayer and the minter that were confirmed.',
     'purpose',

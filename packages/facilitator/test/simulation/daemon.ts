@@ -156,7 +156,7 @@ export async function startDaemon(deps: DaemonDeps) {
 function storageOn({ store, process, settings, isKeyShared }: DaemonDeps): Storage {
   const { clock } = process
   const at = () => ({ now: Math.floor(clock.now() / 1000), settings })
-  const ledger = createStoreLedger({ store, clock, settings, askerOf: () => undefined })
+  const ledger = createStoreLedger({ store, clock, settings })
   const portsOn = (on: Store) => ({
     store: on,
     ledger: { ...ledger.on(on), books: createStoreBooks(on, at) },

@@ -9,7 +9,7 @@ export type Database = ReturnType<typeof openDatabase>
 /** As the schema of a shared ledger has them. */
 const sharedTables = `
 CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, term INTEGER NOT NULL, until_ms INTEGER NOT NULL);
-CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL, figures TEXT);`
+CREATE TABLE daemon (holder TEXT PRIMARY KEY, alive_ms INTEGER NOT NULL);`
 
 /**
  * One database for all histories of this process: each is a transaction that is taken back at its end, so that tables are

@@ -151,7 +151,7 @@ export function createShop(deps: {
     for (;;) {
       let offer: FacilitatorApi.ChallengeOffer | undefined
       await request(
-        (daemon) => daemon.issue(amount as never, { key: 'shop', gone: new AbortController().signal }),
+        (daemon) => daemon.issue(amount as never, { gone: new AbortController().signal }),
         (issued, isGone) => {
           if (issued.ok && !isGone) offer = issued.value
           return issued.ok ? 'issued' : issued.reason

@@ -34,6 +34,7 @@ export type Outcome = {
 
 const settings: StepSettings = {
   openMax: 10_000,
+  openOfSellers: new Map(),
   expiredRetentionSeconds: 86_400,
   unmatchedMax: { perChallenge: 8, total: 10_000 },
   foundPerAddressMax: 32,

@@ -1,6 +1,6 @@
 /** What needs a person, each with its reason, what to do, and the button that does it. */
 import { el } from '../dom.js'
-import { amount, hash, inNumber, plural, sentence, span, type Token, when } from '../format.js'
+import { amount, hash, plural, sentence, span, type Token, when } from '../format.js'
 import { badge, button, grouped, type Part, type Row, section, table } from '../parts.js'
 import type { Payment, Status, WaitReason } from './api.js'
 import { gasLeft } from './gas.js'
@@ -301,40 +301,9 @@ function oddities(seen: Seen): Part[] {
   ]
 }
 
-/** One line for each path and reason, so that many callers of one kind leave the other kinds in sight. */
-function refused({ refusals }: Seen): Part {
-  if (!refusals) return undefined
-  const kinds = grouped(refusals.refusals, ({ endpoint, reason }) => `${endpoint} ${reason}`)
-  return section(
-    'Who was refused, and why',
-    quiet('Since the daemon started. Sellers have their name, others the address they are counted by.'),
-    table(
-      'Refusals',
-      ['Who', 'Asked for', 'Why', 'Times#', 'Last'],
-      kinds.flatMap(([key, [latest, ...more]]) => {
-        if (!latest) return []
-        const all = [latest, ...more]
-        return {
-          key,
-          cells: [
-            all.length === 1
-              ? latest.caller
-              : all.map(({ caller, count }) => `${caller} (${inNumber(count)})`).join(', '),
-            el('code', {}, latest.endpoint),
-            el('span', { title: latest.reason }, latest.meaning),
-            inNumber(all.reduce((sum, { count }) => sum + count, 0)),
-            when(latest.at),
-          ],
-        }
-      }),
-      'Nobody was.',
-    ),
-  )
-}
-
 export const attention: Screen = {
   title: 'Attention',
-  asks: () => ({ waiting: 'limit=100', late: 'limit=50', refusals: 'limit=500' }),
+  asks: () => ({ waiting: 'limit=100', late: 'limit=50' }),
   draw: (seen) => [
     el(
       'div',
@@ -343,7 +312,6 @@ export const attention: Screen = {
       issuance(seen),
     ),
     seen.waiting && waiting(seen.waiting.payments, seen.token, seen.now),
-    refused(seen),
     ...oddities(seen),
   ],
 }

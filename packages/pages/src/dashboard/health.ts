@@ -1,4 +1,4 @@
-/** Health: every part that a payment needs, what it says, and what is refused. */
+/** Health: every part that a payment needs, and what it says. */
 import { el } from '../dom.js'
 import { hash, inEther, inNumber, plural, span, when } from '../format.js'
 import { badge, type Part, section, table } from '../parts.js'
@@ -119,17 +119,14 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
       'Daemons',
       table(
         'Daemons on this database',
-        ['Daemon', 'State', 'Last heard', 'Does alone', 'Under way', 'Gas of 24 hours', 'Refused'],
-        all.map(({ name, here, alive, silentSeconds, figures }) => ({
+        ['Daemon', 'State', 'Last heard', 'Does alone'],
+        all.map(({ name, here, alive, silentSeconds }) => ({
           key: name,
           cells: [
             here ? `${name}, which answers here` : name,
             badge(alive ? 'alive' : 'silent', alive ? 'good' : 'bad'),
             `${span(silentSeconds)} ago`,
             duties(name).length > 0 ? el('ul', { class: 'plain' }, ...duties(name)) : undefined,
-            figures && inNumber(figures.pending),
-            figures && inEther(BigInt(figures.dayWei)),
-            figures && inNumber(figures.refusals),
           ],
         })),
         'None.',
@@ -140,7 +137,7 @@ function daemons({ status: { daemons: all, leases = [] } }: Seen): Part {
       el(
         'p',
         { class: 'quiet' },
-        'Elsewhere on these pages refusals, gas spent and the reason of a wait are those that the daemon which answers has seen since it started.',
+        'Elsewhere on these pages gas spent and the reason of a wait are those that the daemon which answers has seen since it started.',
       ),
     )
   )
@@ -182,15 +179,9 @@ function accounts({ status }: Seen): HTMLElement {
   )
 }
 
-/** Refusals that say something about load, not about a payment. */
-const ratesOf = ({ refusals }: Seen) =>
-  (refusals?.refusals ?? []).filter(({ reason }) =>
-    /^(?:too_many_requests|overloaded|challenge_limit|unauthorized)$/.test(reason),
-  )
-
 export const health: Screen = {
   title: 'Health',
-  asks: () => ({ indexer: '', refusals: 'limit=500' }),
+  asks: () => ({ indexer: '' }),
   draw: (seen) => [
     section(
       'Parts',
@@ -206,18 +197,5 @@ export const health: Screen = {
     ),
     daemons(seen),
     accounts(seen),
-    section(
-      'Turned away',
-      el('p', { class: 'quiet' }, 'Rates that were used up, and tokens that were wrong.'),
-      table(
-        'Turned away',
-        ['Who', 'Asked for', 'Why', 'Times#', 'Last'],
-        ratesOf(seen).map(({ caller, endpoint, reason, count, at }) => ({
-          key: `${caller} ${endpoint} ${reason}`,
-          cells: [caller, el('code', {}, endpoint), reason.replaceAll('_', ' '), `${count}`, when(at)],
-        })),
-        'Nobody was.',
-      ),
-    ),
   ],
 }

@@ -95,7 +95,7 @@ async function recover(options: RecoverCommand, shell: Shell): Promise<void> {
 
 async function noncesOf({ nonce, log: files }: RecoverCommand): Promise<readonly ChallengeNonce[]> {
   if (files.length === 0) return nonce
-  const { loggedNonces } = await import('./logged-nonces.js')
+  const { loggedNonces } = await import('./find-burns.js')
   const logged = await Promise.all(
     files.map((file) =>
       loggedNonces(file).catch((cause: unknown) => {

@@ -10,10 +10,13 @@ import {
   nonceOf,
   seconds,
 } from '../../../test/challenges.js'
+import { temporaryFiles } from '../../../test/files.js'
 import { createMemoryLedger } from '../../../test/ledger.js'
 import type { Burn } from '../../payment/records.js'
 import type { ExecutedBurn } from './burn-search.js'
-import { type FindBurnsDeps, findBurns } from './find-burns.js'
+import { type FindBurnsDeps, findBurns, loggedNonces } from './find-burns.js'
+
+const files = temporaryFiles()
 
 /** A fake chain with transfers and permit burner events, and a real ledger. */
 function setup(changes: Partial<FindBurnsDeps> = {}) {
@@ -137,4 +140,21 @@ describe('burns that the ledger does not know', () => {
     expect(await find(nonceOf(1), nonceOf(2), nonceOf(3))).toEqual([[nonceOf(1), 'nonce']])
     expect((await ledger.books.find(nonceOf(1)))?.late?.burn).toEqual(burnOf(1))
   })
+})
+
+it('the nonces of a log are found once each, in JSON and in other lines, and other hashes are none', async () => {
+  const [first, second, third] = [nonceOf(1), nonceOf(2), nonceOf(3)]
+  const hash = `0x${'ab'.repeat(32)}`
+  const file = files.write(
+    'daemon.log',
+    [
+      JSON.stringify({ event: 'challenge.issued', challengeNonce: first, amount: '1' }),
+      JSON.stringify({ event: 'payment.accepted', challengeNonce: first, txHash: hash }),
+      `2026-01-01 sold nonce=${second} tx=${hash}`,
+      `{"offer":{"extra":{"challengeNonce": "${third}"}}}`,
+      '{"nonce":"0x12"} and no more',
+    ].join('\n'),
+  )
+  expect(await loggedNonces(file)).toEqual([first, second, third])
+  await expect(loggedNonces(`${file}.missing`)).rejects.toThrow('ENOENT')
 })

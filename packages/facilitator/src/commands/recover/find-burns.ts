@@ -3,10 +3,13 @@
  * Everything else is the daemon's: it follows the transfers to every address on record, and mints.
  */
 
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 import {
   type Address,
   type ChallengeNonce,
   type Clock,
+  parseChallengeNonce,
   type UnixSeconds,
   unixSeconds,
 } from '@svc-zerc20/protocol'
@@ -188,4 +191,25 @@ async function record(
   await recordFound(deps, challenge, burn, 'unrecorded')
   const { txHash, value } = burn
   return { nonce: challenge.nonce, txHash, value, source, isRecorded: true }
+}
+
+/** Sellers name the field as they like, as long as the name ends so. */
+const named = /nonce["']?\s*[:=]\s*["']?(0x[0-9a-f]{64})(?![0-9a-f])/gi
+
+/**
+ * The challenge nonces in a log of the daemon, or of a resource server that writes them: each once, in the order of the file.
+ * Lines may be JSON or not. Throws where the file cannot be read.
+ */
+export async function loggedNonces(file: string): Promise<readonly ChallengeNonce[]> {
+  const nonces = new Set<ChallengeNonce>()
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    for (const [, text] of line.matchAll(named)) {
+      const nonce = parseChallengeNonce(text?.toLowerCase())
+      if (nonce !== undefined) nonces.add(nonce)
+    }
+  }
+  return [...nonces]
 }

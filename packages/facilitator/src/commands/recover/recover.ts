@@ -58,7 +58,7 @@ type Recovery = RecoverOptions & {
 export async function recoverBurns(options: RecoverOptions): Promise<readonly FoundBurn[]> {
   const { config, secrets, isCopyAccepted } = options
   const clock = systemClock
-  const telemetry = createTelemetry({ log: options.log, clock })
+  const telemetry = createTelemetry({ log: options.log })
   const { log } = telemetry
   const seed = deriveSeed(secrets.treasuryKey.reveal())
   // The mark outlives a lost journal. Opening a new one replaces it.

@@ -26,6 +26,7 @@ export async function moveLedger({ config, to, password, say }: MoveCommandDeps)
       // A move takes no step.
       steps: {
         openMax: 0,
+        openOfSellers: new Map(),
         expiredRetentionSeconds: 0,
         unmatchedMax: { perChallenge: 0, total: 0 },
         foundPerAddressMax: 0,

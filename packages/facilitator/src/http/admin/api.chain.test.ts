@@ -21,7 +21,6 @@ describe('without the token', () => {
     '/status',
     '/hours',
     '/mints',
-    '/refusals',
     '/waiting',
     '/indexer',
     '/payments',
@@ -259,18 +258,6 @@ describe('payments', () => {
     })
   })
 
-  it('that were refused are told with the caller and the reason', async () => {
-    await net.settle({ challengeNonce: nonceOf('d'), burnTxHash: nonceOf('e') })
-    expect((await admin('/refusals')).body.refusals).toContainEqual(
-      expect.objectContaining({
-        caller: '127.0.0.1',
-        endpoint: '/settle',
-        reason: expect.stringMatching(/^\w+$/),
-        count: expect.any(Number),
-      }),
-    )
-  })
-
   it.each([
     'find=0x12',
     'minAmount=1.5',
@@ -362,7 +349,7 @@ describe('metrics', () => {
     expect(value('svc_challenges_max')).toBeGreaterThan(0)
     expect(value('svc_challenges_open')).toBeGreaterThanOrEqual(0)
     expect(value('svc_accepted_base_units_total')).toBeGreaterThan(0)
-    expect(value('svc_gas_days{account="relayer"}')).toBeGreaterThan(0)
+    expect(value('svc_relayer_spent_wei_total{purpose="burn"}')).toBeGreaterThan(0)
     expect(value('svc_relayer_balance_wei')).toBeGreaterThan(0)
   })
 

@@ -6,7 +6,6 @@ import type { StuckAddress } from '../../payment/found/judge-transfers.js'
 import type { Challenge, RecordedPayment } from '../../payment/records.js'
 import { metricsContentType } from '../../telemetry/metrics.js'
 import type { Telemetry } from '../../telemetry/telemetry.js'
-import type { RefusedBooks } from '../refused-callers.js'
 import { noSuchPayment, routesOf } from '../route.js'
 import type { PathGuard } from '../server.js'
 import { readGauges } from './gauges.js'
@@ -31,7 +30,6 @@ export type AdminAnswers = {
   readonly late: z.infer<typeof schemas.oddBurns>
   readonly hours: z.infer<typeof schemas.hours>
   readonly mints: z.infer<typeof schemas.mintPage>
-  readonly refusals: z.infer<typeof schemas.refusals>
   readonly indexer: z.infer<typeof schemas.indexerView>
 }
 
@@ -42,7 +40,6 @@ export type AdminApiDeps = StatusDeps & {
   readonly retryMint: ((challenge: Challenge) => Promise<void>) | undefined
   /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
   readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
-  readonly refused: Pick<RefusedBooks, 'list'>
   /** Settings that decide how well mints hide. */
   readonly mintSettings: z.infer<typeof schemas.mintPage>['settings']
   /** Absent while nothing is minted here. */
@@ -169,15 +166,6 @@ const figures = [
       const { mints, next } = await ledger.books.mints(limit, after)
       return { mints: mints.map(viewMinted), settings, next: next && viewMintCursor(next) }
     },
-  }),
-
-  route({
-    method: 'GET',
-    path: '/admin/refusals',
-    summary: 'Who was refused and why, the latest first',
-    query: schemas.limitQuery,
-    answer: schemas.refusals,
-    handle: async ({ query: { limit } }, { refused }) => ({ refusals: refused.list(limit) }),
   }),
 
   route({

@@ -3,7 +3,7 @@ import { inTime } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import type { Fleet } from '../../store/adapters/fleet.js'
-import type { Readings, Sample } from '../../telemetry/metrics.js'
+import type { Readings } from '../../telemetry/metrics.js'
 import { type StatusDeps, viewLedger, viewProcess } from './status.js'
 
 /**
@@ -43,21 +43,11 @@ function gaugesOfProcess({
     svc_relayer_pending: relayer.pending,
     svc_relayer_balance_wei: relayer.balance,
     svc_minter_balance_wei: minter?.balance,
-    svc_gas_days: [...gasDays('relayer', relayer), ...(minter ? gasDays('minter', minter) : [])],
     svc_clock_skew_seconds: process.chain.clockSkewSeconds,
     svc_journal_disk_free_bytes: process.journal?.freeBytes,
     svc_history_failed: history && (history.failed ? 1 : 0),
   }
 }
-
-/** Nobody knows how long a balance lasts that nothing was taken from. */
-const gasDays = (
-  account: string,
-  { balance, dayWei }: { readonly balance: bigint | undefined; readonly dayWei: bigint },
-): Sample[] =>
-  balance === undefined || dayWei === 0n
-    ? []
-    : [{ labels: { account }, value: Number(balance) / Number(dayWei) }]
 
 function gaugesOfLedger(
   { mints, fees, payments, challenges, feesEarned, fleet }: Awaited<ReturnType<typeof readLedger>>,

@@ -16,7 +16,6 @@ import {
   nonce,
   pageSize,
   phase,
-  reason,
   seconds,
   secondsInQuery,
   tokenLabel,
@@ -111,9 +110,6 @@ const sendingAccount = {
   address,
   balance: baseUnits.optional().describe('wei; absent while the chain is out of reach'),
   pending: count,
-  dayWei: baseUnits
-    .optional()
-    .describe('wei that it paid for gas in the last 24 hours, or since the daemon started'),
 }
 
 const queue = z.array(
@@ -293,14 +289,6 @@ export const status = named(
           here: z.boolean().describe('the one that answers'),
           alive: z.boolean(),
           silentSeconds: count.describe('since its last sign of life'),
-          figures: z
-            .looseObject({
-              pending: count.describe('transactions that are signed and not confirmed'),
-              dayWei: baseUnits.describe('wei that it paid for gas in the last 24 hours, or since its start'),
-              refusals: count.describe('answers that refused a request, since its start'),
-            })
-            .optional()
-            .describe('as it told them last; absent while it starts'),
         }),
       )
       .optional()
@@ -450,31 +438,6 @@ export const mintPage = named(
       mintSecondTransfers: z.boolean().describe('settlement.mint_second_transfers'),
     }),
     next: z.string().optional(),
-  }),
-)
-
-export const limitQuery = z.object({ limit: pageSize })
-
-export const refusals = named(
-  'Refusals',
-  'Who was refused and why since the daemon started, the latest first. The same refusal of the same caller is one entry. ' +
-    'Where strangers are many, the earlier ones of a path and reason are one entry together.',
-  z.looseObject({
-    refusals: z.array(
-      z.looseObject({
-        caller: z
-          .string()
-          .describe(
-            'name of a seller, or the address of a caller without a token; the /64 of IPv6; `others` for several of them',
-          ),
-        endpoint: z.string().describe('the path pattern; `unknown` where there is none'),
-        reason,
-        meaning: z.string(),
-        count: count.describe('how often'),
-        firstAt: seconds,
-        at: seconds.describe('the last time'),
-      }),
-    ),
   }),
 )
 

@@ -150,19 +150,15 @@ function viewChain({ probe, clockWatch }: StatusDeps) {
 function viewAccounts({ relayer, minter, probe, telemetry: { spent } }: StatusDeps) {
   const view = probe.last()
   const [relayerWei, minterWei] = view?.reachable ? [view.relayerBalance, view.minterBalance] : []
-  const viewAccount = ({ address, queue }: QueueView, balance: bigint | undefined, dayWei: bigint) => ({
+  const viewAccount = ({ address, queue }: QueueView, balance: bigint | undefined) => ({
     address,
     balance,
-    dayWei,
     pending: queue().length,
   })
-  const [burnWei, mintWei] = [spent.lastDay('burn'), spent.lastDay('mint') + spent.lastDay('distribution')]
+  const { burn, mint } = spent()
   return {
-    relayer: {
-      ...viewAccount(relayer, relayerWei, minter ? burnWei : burnWei + mintWei),
-      spent: { burn: spent.of('burn'), mint: spent.of('mint') },
-    },
-    minter: minter && viewAccount(minter, minterWei, mintWei),
+    relayer: { ...viewAccount(relayer, relayerWei), spent: { burn, mint } },
+    minter: minter && viewAccount(minter, minterWei),
   }
 }
 

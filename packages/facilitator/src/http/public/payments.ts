@@ -239,9 +239,8 @@ export const paymentRoutes = [
       if (!Json.isObject(request.body)) return reject('malformed_request')
       const listPrice = parseAmount(request.body.amount)
       if (listPrice === undefined) return reject('invalid_amount')
-      const key = caller.value
       const gone = await hangUpOf(request)
-      const offer = await issueChallenge(listPrice, { key, seller: sellerIn(key), gone })
+      const offer = await issueChallenge(listPrice, { seller: sellerIn(caller.value), gone })
       return offer.ok ? offer.value : offer
     },
   }),

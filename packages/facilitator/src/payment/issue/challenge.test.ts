@@ -55,7 +55,7 @@ function setup({
     relayMinAmount,
     keccak: keccak256,
   })
-  const asker = { key: 'caller', gone: hangUp.signal }
+  const asker = { gone: hangUp.signal }
   return {
     issue: (listPrice: BaseUnits) => issue(listPrice, asker),
     ledger,

@@ -84,7 +84,7 @@ export function createIssueChallenge(deps: {
       return paused ? refusedBy(paused) : reject('address_pool_empty')
     }
     if (asker.gone.aborted) {
-      addresses.giveBack(address, asker)
+      addresses.giveBack(address)
       return reject('address_pool_empty')
     }
 
@@ -105,10 +105,10 @@ export function createIssueChallenge(deps: {
       ...(isRelayed && { deadline: (expiresAt + deps.permitOutlivesOfferSeconds) as UnixSeconds }),
       issuedAtBlock: bigintMax(0n, chain.headNumber() - reorgMarginBlocks),
     }
-    const outcome = await ledger.issue(challenge, asker.key)
+    const outcome = await ledger.issue(challenge)
     if (outcome !== 'issued') {
       // A flood of refused callers would otherwise use up the proof of work.
-      addresses.giveBack(address, asker)
+      addresses.giveBack(address)
       return outcome === 'limit' ? reject('challenge_limit') : refusedBy(outcome)
     }
     report({ event: 'challenge.issued', challengeNonce: challenge.nonce, amount: challenge.amount })

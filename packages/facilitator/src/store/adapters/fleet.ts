@@ -1,9 +1,7 @@
 /** The daemons that share a ledger, and which of them does what. */
 import { limits } from '../../config/limits.js'
-import type { DaemonFigures } from '../lease.js'
 import { type Step, serverNow, sql } from '../sql.js'
 import type { Store } from '../store.js'
-import { decode } from '../stored.js'
 
 export type Fleet = {
   readonly daemons: readonly {
@@ -13,8 +11,6 @@ export type Fleet = {
     readonly alive: boolean
     /** Since its last sign of life. */
     readonly silentSeconds: number
-    /** As it told them last. Absent while it starts. */
-    readonly figures?: DaemonFigures
   }[]
   readonly leases: readonly {
     readonly name: string
@@ -33,17 +29,15 @@ export function createFleet({
 }
 
 function* fleetOf(asked: string): Step<Fleet> {
-  const daemons =
-    yield sql`SELECT holder, ${serverNow} - alive_ms AS silent_ms, figures FROM daemon ORDER BY holder`
+  const daemons = yield sql`SELECT holder, ${serverNow} - alive_ms AS silent_ms FROM daemon ORDER BY holder`
   const leases =
     yield sql`SELECT name, term, holder, until_ms > ${serverNow} AS is_held FROM lease ORDER BY name`
   return {
-    daemons: daemons.map(({ holder, silent_ms, figures }) => ({
+    daemons: daemons.map(({ holder, silent_ms }) => ({
       name: holder,
       here: holder === asked,
       alive: silent_ms < limits.leaseMs,
       silentSeconds: Math.max(0, Math.floor(silent_ms / 1000)),
-      ...(figures !== null && { figures: decode<DaemonFigures>(figures) }),
     })),
     leases: leases.map(({ name, term, holder, is_held }) => ({ name, term, ...(is_held && { holder }) })),
   }

@@ -36,6 +36,42 @@ describe('issue', () => {
     expect((await ledger.books.figures()).open).toBe(2)
   })
 
+  it('keeps for each seller the number that is its own, and leaves the rest to everybody', async () => {
+    const openMax = 12
+    const own = new Map([
+      ['shop', 4],
+      ['bakery', 2],
+    ])
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('shop', 'bakery', 'unknown', undefined), { maxLength: 20 }),
+        async (callers) => {
+          const { ledger, close } = createMemoryStore(stoppedClock(start), { openMax, openOfSellers: own })
+          const open = new Map<string | undefined, number>()
+          const openOf = (caller?: string) => open.get(caller) ?? 0
+          for (const [at, seller] of callers.entries()) {
+            const all = [...open.values()].reduce((sum, count) => sum + count, 0)
+            const keptFor = (name: string) => Math.max(0, (own.get(name) ?? 0) - openOf(name))
+            const isOwn = seller !== undefined && keptFor(seller) > 0
+            const outcome = await ledger.issue(challengeOf(at + 1, seller === undefined ? {} : { seller }))
+            const isFree = all + keptFor('shop') + keptFor('bakery') < openMax
+            expect(outcome).toBe(isOwn || isFree ? 'issued' : 'limit')
+            if (outcome === 'issued') open.set(seller, openOf(seller) + 1)
+          }
+          await close()
+        },
+      ),
+      { numRuns: Math.min(stores, 40) },
+    )
+  })
+
+  it('gives one caller the whole cap where no seller is configured', async () => {
+    const { ledger } = setup({ openMax: 5 })
+    const outcomes: unknown[] = []
+    for (let seed = 1; seed <= 6; seed++) outcomes.push(await ledger.issue(challengeOf(seed)))
+    expect(outcomes).toEqual([...Array(5).fill('issued'), 'limit'])
+  })
+
   it('refuses a nonce twice', async () => {
     const { ledger } = setup()
     await ledger.issue(challengeOf(1))
@@ -242,7 +278,7 @@ describe('accept and grant', () => {
   it('that somebody holds is waited for no longer than the bound', async () => {
     const clock = movableClock()
     const { store } = createMemoryStore(clock)
-    const ledger = createStoreLedger({ store, clock, settings: stepSettings, askerOf: () => undefined })
+    const ledger = createStoreLedger({ store, clock, settings: stepSettings })
     const challenge = { ...challengeOf(1), expiresAt: seconds(Math.floor(clock.now() / 1000) + 300) }
     await ledger.issue(challenge)
     await ledger.claim(challenge.nonce, permitPayloadOf(challenge))

@@ -1,5 +1,4 @@
 /** The ledger of the payment flow on the store. */
-import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@svc-zerc20/protocol'
 import type { Ledger, Pause } from '../../payment/ledger-port.js'
@@ -34,13 +33,10 @@ export function createStoreLedger({
   store,
   clock,
   settings,
-  askerOf,
 }: {
   readonly store: Store
   readonly clock: Clock
   readonly settings: StepSettings
-  /** The name of a caller in the store. */
-  readonly askerOf: (key: string | undefined) => string | undefined
 }): StoreLedger & { on(store: Store): StoreLedger } {
   const { ask } = store
   const isShared = store.leases.holder !== undefined
@@ -59,7 +55,7 @@ export function createStoreLedger({
   })
 
   const on = ({ change }: Store): StoreLedger => ({
-    issue: (challenge, key) => change('issue', challenge, askerOf(key)),
+    issue: (challenge) => change('issue', challenge),
     ...pauseOn(ask, change),
     claim: (nonce, payload, ticketed = false, means) => change('claim', nonce, payload, ticketed, means),
     ofPayer: (payer) => ask(ofPayer(payer, nowMs())),
@@ -108,14 +104,3 @@ const pauseOn = (ask: Store['ask'], change: Store['change']): Pick<Ledger, 'paus
   pause: async () => (await ask(readSetting<Pause | null>(pauseSetting))) ?? undefined,
   setPause: (pause) => change('changeSetting', pauseSetting, pause ?? null),
 })
-
-const askerBytes = 16
-
-/** Names callers by a hash under a secret: their addresses are not written to the disk. */
-export function createAskers(secret: Uint8Array): (key: string) => string {
-  return (key) =>
-    createHmac('sha256', secret)
-      .update(key)
-      .digest('hex')
-      .slice(0, 2 * askerBytes)
-}

@@ -21,6 +21,7 @@ import { createWriter } from './writer.js'
 const settings = {
   steps: {
     openMax: 100,
+    openOfSellers: new Map<string, number>(),
     expiredRetentionSeconds: 3600,
     foundPerAddressMax: 4,
     unmatchedMax: { perChallenge: 3, total: 100 },

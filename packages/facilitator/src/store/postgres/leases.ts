@@ -2,9 +2,8 @@
 import { hostname } from 'node:os'
 import { limits } from '../../config/limits.js'
 import { systemRandom } from '../../system.js'
-import type { DaemonFigures, Lease, Leases } from '../lease.js'
+import type { Lease, Leases } from '../lease.js'
 import { first, list, type Step, serverNow, sql } from '../sql.js'
-import { encode } from '../stored.js'
 
 /** Also tells two daemons of one machine apart, and one from itself after a restart. */
 const holderName = (): string =>
@@ -36,7 +35,6 @@ export function createLeases({
 }): SharedLeases {
   /** Leases that were taken and are neither lost nor given back. Only these are renewed; others run out. */
   const held = new Map<string, { readonly term: number; readonly losing: AbortController }>()
-  let figures: (() => DaemonFigures) | undefined
 
   async function renew(): Promise<void> {
     const asked = [...held]
@@ -45,7 +43,6 @@ export function createLeases({
       renewed(
         holder,
         asked.map(([name]) => name),
-        figures?.(),
       ),
     )
     for (const [name, lease] of asked) {
@@ -66,9 +63,6 @@ export function createLeases({
 
   return {
     holder,
-    tell(told) {
-      figures = told
-    },
     async take(name) {
       await look()
       const term = (await runAside(() => isFree(name, holder)))
@@ -101,12 +95,8 @@ function everyInterval(ms: number, act: () => void): () => void {
 }
 
 /** Tells that this daemon lives, and renews these leases. Gives the names of those that it still holds. */
-function* renewed(
-  holder: string,
-  names: readonly string[],
-  figures: DaemonFigures | undefined,
-): Step<ReadonlySet<string>> {
-  yield* noteAlive(holder, figures)
+function* renewed(holder: string, names: readonly string[]): Step<ReadonlySet<string>> {
+  yield* noteAlive(holder)
   const rows = yield sql`
     UPDATE lease SET until_ms = ${serverNow} + ${limits.leaseMs}
     WHERE holder = ${holder} AND name IN ${list(['', ...names])} RETURNING name`
@@ -140,10 +130,10 @@ function* released(name: string, term: number): Step<void> {
   yield sql`UPDATE lease SET until_ms = 0, holder = '' WHERE name = ${name} AND term = ${term}`
 }
 
-function* noteAlive(holder: string, figures: DaemonFigures | undefined): Step<void> {
+function* noteAlive(holder: string): Step<void> {
   yield sql`
-    INSERT INTO daemon (holder, alive_ms, figures) VALUES (${holder}, ${serverNow}, ${figures ? encode(figures) : null})
-    ON CONFLICT (holder) DO UPDATE SET alive_ms = excluded.alive_ms, figures = excluded.figures`
+    INSERT INTO daemon (holder, alive_ms) VALUES (${holder}, ${serverNow})
+    ON CONFLICT (holder) DO UPDATE SET alive_ms = excluded.alive_ms`
   yield sql`DELETE FROM daemon WHERE alive_ms < ${serverNow} - ${limits.daemonForgottenMs}`
 }
 

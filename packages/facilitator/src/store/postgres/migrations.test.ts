@@ -35,7 +35,7 @@ describe.skipIf(notRun() !== '')(`tables on PostgreSQL${notRun()}`, () => {
     })
     return { store, failures }
   }
-  const issue = ({ change }: Store, seed: number) => change('issue', challengeOf(seed), undefined)
+  const issue = ({ change }: Store, seed: number) => change('issue', challengeOf(seed))
   const issued = async ({ ask }: Store): Promise<number> =>
     await ask(
       (function* () {

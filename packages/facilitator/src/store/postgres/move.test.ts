@@ -88,7 +88,7 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
 
     // New payments get new numbers.
     const store = await openServer(database)
-    expect(await store.change('issue', challengeOf(900), undefined)).toBe('issued')
+    expect(await store.change('issue', challengeOf(900))).toBe('issued')
     await store.close()
     expect(await server.run('SELECT max(id) - count(*) FROM payment', database)).toBe('0')
   })
@@ -110,7 +110,7 @@ describe.skipIf(notRun() !== '')(`a ledger that is moved${notRun()}`, () => {
     const [here, database] = [newPath(), await newDatabase()]
     await fill(here, 2)
     const other = await openServer(database)
-    await other.change('issue', challengeOf(1), undefined)
+    await other.change('issue', challengeOf(1))
     await expect(moveToDatabase(movesOf(here, database))).rejects.toMatchObject({ code: 'ledger_unusable' })
     await other.close()
     await expect(moveToDatabase(movesOf(here, database))).rejects.toMatchObject({ code: 'ledger_unusable' })

@@ -42,8 +42,7 @@ describe.skipIf(notRun() !== '')(`the store on PostgreSQL${notRun()}`, () => {
     })
     return { store, failures }
   }
-  const issue = ({ change }: Pick<Store, 'change'>, seed: number) =>
-    change('issue', challengeOf(seed), undefined)
+  const issue = ({ change }: Pick<Store, 'change'>, seed: number) => change('issue', challengeOf(seed))
   /** As a daemon does, whose addresses are in the table before it hands them out. */
   const issueReady = async (store: Store, seed: number) => {
     await store.change('addReady', readyOf(challengeOf(seed)))

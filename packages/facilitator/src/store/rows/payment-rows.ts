@@ -55,17 +55,14 @@ export const paymentIn = ({ id, record }: Row): PaymentRow => ({ id, payment: de
 
 /** The columns that questions ask by, and that change. */
 function columnsOf(payment: Payment): Readonly<Record<string, Value>> {
-  const stage = stageOf(payment)
   return {
-    stage,
+    stage: stageOf(payment),
     claim_payer: optionalKey(permitUnderWay(payment)?.payer),
     granted: payment.granted ? 1 : 0,
     late: payment.late?.reason ?? null,
     payer: optionalKey(payerOf(payment)),
     listed_at: timeOf(payment),
     listed_amount: unitsColumn(amountOf(payment)),
-    // Who asked matters while it may hold up others, and nobody should be able to look it up later.
-    ...(stage === 'accepted' && { asker: null }),
   }
 }
 
@@ -75,10 +72,9 @@ const isSame = (a: Value | undefined, b: Value): boolean =>
 export const nonceReused = (): SvcError =>
   new SvcError('nonce_reused', 'a challenge nonce or an address came up twice')
 
-export function* insertPayment(payment: Payment, asker: string | undefined): Step<number> {
+export function* insertPayment(payment: Payment): Step<number> {
   const { nonce, payTo, issuedAt, expiresAt, treasury, seller, epoch } = payment.challenge
-  const askedBy = asker === undefined ? null : Buffer.from(asker, 'hex')
-  const columns = Object.entries({ ...columnsOf(payment), asker: askedBy })
+  const columns = Object.entries(columnsOf(payment))
   const names: Query = { text: columns.map(([name]) => name).join(', '), values: [] }
   const row = yield* first(sql`
     INSERT INTO payment (nonce, pay_to, issued_at, expires_at, treasury, seller, epoch, record, ${names})

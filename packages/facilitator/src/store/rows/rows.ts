@@ -21,7 +21,7 @@ import {
 
 export type Rows = {
   payment(nonce: ChallengeNonce): Step<PaymentRow | undefined>
-  insert(payment: Payment, asker?: string): Step<number>
+  insert(payment: Payment): Step<number>
   update(row: PaymentRow, payment: Payment): Step<void>
   leaves(nonce: ChallengeNonce): Step<LeafRows>
   saveLeaves(nonce: ChallengeNonce, payment: number, before: Leaves, after: Leaves): Step<void>
@@ -89,8 +89,8 @@ export function createRows(): Rows {
       if (row) remember(row)
       return row
     },
-    *insert(payment, asker) {
-      const id = yield* insertPayment(payment, asker)
+    *insert(payment) {
+      const id = yield* insertPayment(payment)
       remember({ id, payment })
       leaves.set(payment.challenge.nonce, { leaves: noLeaves })
       return id

@@ -1,17 +1,13 @@
 /** The context of a step: the time, the settings, the rows, and the one way to change anything. */
 import type { UnixSeconds } from '@svc-zerc20/protocol'
-import type { ShareTerms } from '../../payment/issue/shares.js'
 import type { LedgerEvent } from '../events.js'
 import type { Rows } from '../rows/rows.js'
 import type { Query, Step } from '../sql.js'
 
 export type StepSettings = {
   readonly openMax: number
-  /** The shares of callers in open challenges; absent: first come, first served. */
-  readonly shares?: Omit<ShareTerms, 'promisedTo'> & {
-    readonly promised: ReadonlyMap<string, number>
-    readonly promisedToOthers: number
-  }
+  /** Open challenges that are kept for each seller, by its name. */
+  readonly openOfSellers: ReadonlyMap<string, number>
   readonly expiredRetentionSeconds: number
   readonly unmatchedMax: { readonly perChallenge: number; readonly total: number }
   /** Transfers that are kept of one address, the largest ones: dust must not fill the disk. */
@@ -24,9 +20,6 @@ export type StepContext = {
   readonly sharedNow: Query
   readonly settings: StepSettings
   readonly rows: Rows
-  /**
-   * Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. `asker`: who asked for
-   * the challenge of the event, in which it is not named.
-   */
-  record(event: LedgerEvent, asker?: string): Step<void>
+  /** Applies the event; it is durable, in the journal or on the server, before anybody hears of the step. */
+  record(event: LedgerEvent): Step<void>
 }

@@ -3,7 +3,6 @@
  * all. Outcomes are those of the ledger's port.
  */
 import { type ChallengeNonce, Payload, SvcError } from '@svc-zerc20/protocol'
-import { rankOf } from '../../payment/issue/shares.js'
 import type { Ledger, Pause, SureOf } from '../../payment/ledger-port.js'
 import type {
   Accepted,
@@ -30,43 +29,29 @@ import type { StepContext } from './step-context.js'
 type Outcome<Name extends keyof Ledger> = Awaited<ReturnType<Ledger[Name]>>
 
 /**
- * Whether one more challenge may be opened: by this caller, or by anybody when none is named. Thousands may be open: they are
- * counted in indexes, without a look at a row.
+ * Whether one more challenge may be opened. Each seller has a number of its own that nobody else takes; the rest is for
+ * everybody. Thousands may be open: they are counted in indexes, without a look at a row.
  */
-function* hasRoom({ now, settings }: StepContext, asker: string | undefined): Step<boolean> {
-  const { openMax, shares } = settings
+function* hasRoom({ now, settings }: StepContext, seller: string | undefined): Step<boolean> {
+  const { openMax, openOfSellers } = settings
   const isOpen = sql`stage = 'unclaimed' AND expires_at > ${now}`
-  const named = [asker, ...(shares?.reservedPercent.keys() ?? [])].map((each) =>
-    each === undefined ? null : Buffer.from(each, 'hex'),
-  )
   const rows = yield sql`
-    SELECT NULL AS asker, count(*) AS held FROM payment WHERE ${isOpen} UNION ALL
-    SELECT asker, count(*) FROM payment WHERE ${isOpen} AND asker IN ${list(named)} GROUP BY asker`
-  const heldBy = new Map<string | null, number>(
-    rows.map((row) => [row.asker && Buffer.from(row.asker).toString('hex'), row.held]),
-  )
-  const open = heldBy.get(null) ?? 0
-  const free = openMax - open
-  if (asker === undefined || !shares) return free > 0
-  const terms = {
-    ...shares,
-    promisedTo: (each: string) => shares.promised.get(each) ?? shares.promisedToOthers,
-  }
-  const held = { of: (each: string) => heldBy.get(each) ?? 0, all: open }
-  return rankOf(terms, held, asker, free) !== undefined
+    SELECT NULL AS seller, count(*) AS open FROM payment WHERE ${isOpen} UNION ALL
+    SELECT seller, count(*) FROM payment WHERE ${isOpen} AND seller IN ${list([null, ...openOfSellers.keys()])} GROUP BY seller`
+  const open = new Map<string | null, number>(rows.map((row) => [row.seller, row.open]))
+  const free = openMax - (open.get(null) ?? 0)
+  const left = (name: string) => Math.max(0, (openOfSellers.get(name) ?? 0) - (open.get(name) ?? 0))
+  if (seller !== undefined && left(seller) > 0) return free > 0
+  return free > [...openOfSellers.keys()].reduce((kept, name) => kept + left(name), 0)
 }
 
-function* issue(
-  context: StepContext,
-  challenge: Challenge,
-  asker: string | undefined,
-): Step<Outcome<'issue'>> {
+function* issue(context: StepContext, challenge: Challenge): Step<Outcome<'issue'>> {
   const pause = yield* context.rows.setting<Pause>(pauseSetting)
   if (pause) return pause
-  if (!(yield* hasRoom(context, asker))) return 'limit'
+  if (!(yield* hasRoom(context, challenge.seller))) return 'limit'
   // A daemon may hold addresses that it took before the copy was accepted.
   if (!(yield* isUnseen(context, challenge.nonce))) throw nonceReused()
-  yield* context.record({ event: 'challenge_issued', challenge }, asker)
+  yield* context.record({ event: 'challenge_issued', challenge })
   return 'issued'
 }
 

@@ -2,9 +2,30 @@ import { SvcError } from '@svc-zerc20/protocol'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../test/log.js'
 import { logEvents } from './events.js'
-import { unlinked } from './unlinked.js'
+import { createTelemetry, unlinked } from './telemetry.js'
 
 const nonce = `0x${'ab'.repeat(32)}`
+
+it('adds up what gas cost since the start, by purpose, and counts it from 0 on', async () => {
+  const { log, spent, metrics, close } = createTelemetry({ log: () => undefined })
+  const of = async (purpose: string) =>
+    (await metrics.render()).match(
+      new RegExp(`^svc_relayer_spent_wei_total{purpose="${purpose}"} (\\d+)$`, 'm'),
+    )?.[1]
+  expect(await of('burn')).toBe('0')
+  const mined = (purpose: 'burn' | 'mint', wei: bigint) =>
+    log({ event: 'relayer.mined', txNonce: 1, purpose, gas: 1n, wei })
+  mined('burn', 5n)
+  mined('mint', 100n)
+  mined('burn', 8n)
+  expect(spent()).toMatchObject({
+    burn: { transactions: 2, gas: 2n, wei: 13n },
+    mint: { transactions: 1, gas: 1n, wei: 100n },
+    sweep: { transactions: 0, gas: 0n, wei: 0n },
+  })
+  expect([await of('burn'), await of('mint'), await of('sweep')]).toEqual(['13', '100', '0'])
+  close()
+})
 
 describe('a mint event as it is written', () => {
   it('names neither a payment nor a transaction', () => {
