@@ -255,12 +255,13 @@ export function createBatchWorld(changes: Changes = {}) {
     },
     /** An address that nobody has paid. */
     offer: (value: bigint, epoch = 60) => issue(value, epoch),
-    /** Now its payer presents it: the first transfer to the address, or another one. */
+    /** Now its payer presents it: the first transfer to the address, or another one. Too late it buys nothing. */
     async present(challenge: Challenge, at = 0): Promise<void> {
       const found = world.beside.filter(({ challenge: { nonce } }) => nonce === challenge.nonce)[at]
       assert(found, 'a transfer that was not presented yet')
       await claim(challenge)
-      await ledger.accept(challenge.nonce, found.burn)
+      const accepted = await ledger.accept(challenge.nonce, found.burn)
+      if (accepted !== 'accepted') await ledger.recordLate(challenge, found.burn, 'unpresented')
     },
     /** Another transfer to the address of a payment. */
     payAgain(challenge: Challenge, value: bigint): void {

@@ -29,7 +29,7 @@ const together: ProofJob = {
     epoch: { ledger: 'ab', start: 3, treasury },
     start: 4n,
     end: 9n,
-    leaves: [{ challenge: challengeOf(2), burn: burnOf(2), beside: 'open' }],
+    leaves: [{ challenge: challengeOf(2), burn: burnOf(2), isCounted: false }],
   },
 }
 
