@@ -36,20 +36,20 @@ type Count = { readonly checkpoint: bigint; readonly counted: bigint }
 export type BatchWorld = ReturnType<typeof createBatchWorld>
 
 type Changes = Partial<BatchPace> & {
-  readonly countsBeside?: boolean
+  /** The pause after a failure. */
+  readonly restMs?: number
   readonly shape?: BatchShape
   /** Default: the number that the world has at that moment. */
   readonly chance?: () => number
 }
 
 export function createBatchWorld(changes: Changes = {}) {
-  const { countsBeside = false, shape = smallShape, chance, ...paceChanges } = changes
+  const { restMs = minuteMs, shape = smallShape, chance, ...paceChanges } = changes
   const pace: BatchPace = {
     least: 3,
     floor: 0n,
     waitMaxMs: 60 * minuteMs,
     jitterMs: 0,
-    retryMs: { first: minuteMs, max: minuteMs },
     ...paceChanges,
   }
   const clock = stoppedClock()
@@ -156,13 +156,12 @@ export function createBatchWorld(changes: Changes = {}) {
             const isSeen = world.followed === undefined || burn.leafIndex < BigInt(world.followed)
             return own && epochKey(own) === epochKey(epoch) && isSeen
           }),
-        async mark(leaves, beside) {
+        async mark(leaves) {
           const places = new Set(leaves.map(({ burn }) => burn.leafIndex))
           world.beside = world.beside.map((leaf) =>
-            places.has(leaf.burn.leafIndex) ? { ...leaf, beside } : leaf,
+            places.has(leaf.burn.leafIndex) ? { ...leaf, isCounted: true } : leaf,
           )
         },
-        countsBeside,
         get dustBelow() {
           return world.dustBelow
         },
@@ -173,7 +172,6 @@ export function createBatchWorld(changes: Changes = {}) {
           return { count, end: BigInt(end) }
         },
         pace,
-        chance: chance ?? (() => world.chance),
       },
       minter: {
         async mint({ data }) {
@@ -187,7 +185,13 @@ export function createBatchWorld(changes: Changes = {}) {
       },
       clock,
       report: (event) => events.push(event),
-      schedule: createMintSchedule({ store, clock, delayMs: () => 0, retryMs: { first: 0, max: 0 } }),
+      schedule: createMintSchedule({
+        store,
+        clock,
+        delayMs: () => 0,
+        chance: chance ?? (() => world.chance),
+        retryMs: { first: restMs, max: restMs },
+      }),
       shuffle: (items) => items,
       burnConfirmations: 1,
       limits: {
@@ -223,7 +227,7 @@ export function createBatchWorld(changes: Changes = {}) {
     return challenge
   }
   const claim = (challenge: Challenge) =>
-    ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(seed) }))
+    ledger.claim(challenge.nonce, permitPayloadOf(challenge, { nonce: BigInt(challenge.nonce) }))
 
   return {
     world,
@@ -246,19 +250,22 @@ export function createBatchWorld(changes: Changes = {}) {
     /** A transfer that pays, of a payer who has not presented it yet. */
     async payUnpresented(value: bigint, epoch = 60): Promise<Challenge> {
       const challenge = await issue(value, epoch)
-      world.beside.push({ challenge, burn: appended(challenge.payTo, value), beside: 'open' })
+      world.beside.push({ challenge, burn: appended(challenge.payTo, value), isCounted: false })
       return challenge
     },
-    /** Now its payer presents it. */
-    async present(challenge: Challenge): Promise<void> {
-      const found = world.beside.find(({ challenge: { nonce } }) => nonce === challenge.nonce)
+    /** An address that nobody has paid. */
+    offer: (value: bigint, epoch = 60) => issue(value, epoch),
+    /** Now its payer presents it: the first transfer to the address, or another one. Too late it buys nothing. */
+    async present(challenge: Challenge, at = 0): Promise<void> {
+      const found = world.beside.filter(({ challenge: { nonce } }) => nonce === challenge.nonce)[at]
       assert(found, 'a transfer that was not presented yet')
       await claim(challenge)
-      await ledger.accept(challenge.nonce, found.burn)
+      const accepted = await ledger.accept(challenge.nonce, found.burn)
+      if (accepted !== 'accepted') await ledger.recordLate(challenge, found.burn, 'unpresented')
     },
     /** Another transfer to the address of a payment. */
     payAgain(challenge: Challenge, value: bigint): void {
-      world.beside.push({ challenge, burn: appended(challenge.payTo, value), beside: 'open' })
+      world.beside.push({ challenge, burn: appended(challenge.payTo, value), isCounted: false })
     },
     /** Somebody else's transfers. */
     others(count: number): void {

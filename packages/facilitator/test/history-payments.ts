@@ -48,7 +48,7 @@ export function historyPaymentOf(seed: number, shape: Shape = {}): HistoryPaymen
   const { finalizedAt, lateMintedAt, disclosedAt, unmatched = [] } = shape
   const late = shape.late && {
     burn: { ...burn, txHash: hashOf(0xb00008 + seed * 16), ...shape.late },
-    reason: isAccepted ? ('second' as const) : ('late' as const),
+    reason: isAccepted ? ('unrecorded' as const) : ('late' as const),
     at: seconds(at + 60),
   }
   const times: [RecordKind, number | undefined][] = [

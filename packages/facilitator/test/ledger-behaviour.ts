@@ -222,7 +222,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
           const larger = { ...burnOf(2), value: units(5_000n) }
           expect(await ledger.recordLate(first, burnOf(1), 'late')).toBe('recorded')
           expect(await ledger.recordLate(first, burnOf(1), 'late')).toBe('known')
-          expect(await ledger.recordLate(first, larger, 'second')).toBe('recorded')
+          expect(await ledger.recordLate(first, larger, 'unrecorded')).toBe('recorded')
           const transfer = (seed: number) => ({ txHash: burnOf(seed).txHash, reason: 'burn_split' })
           expect(await ledger.recordUnmatched(nonce, transfer(8))).toBe('recorded')
           expect(await ledger.recordUnmatched(nonce, transfer(8))).toBe('known')

@@ -65,7 +65,7 @@ function foundSteps(n: number, transfers: number): readonly ScriptStep[] {
       return [
         { name: 'putTransfer', args: [addressOf(7000 + i), transfer, 0] },
         { name: 'setFollowed', args: [{ number: i }] },
-        { name: 'countTransfer', args: [challenge.payTo, leafIndex, 'counted'] },
+        { name: 'countTransfer', args: [challenge.payTo, leafIndex] },
       ]
     }).flat(),
   ]

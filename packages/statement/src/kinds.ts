@@ -45,7 +45,7 @@ export const statementKinds = {
       value: isUnits,
       acceptedAt: isSeconds,
       lateAt: isSeconds,
-      lateReason: isOneOf('late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'),
+      lateReason: isOneOf('late', 'unpresented', 'split', 'underpaid', 'unrecorded'),
       burnTransaction: isHash,
       leafIndex: isUnits,
       payer: isAddress,

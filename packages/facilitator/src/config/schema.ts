@@ -120,8 +120,6 @@ const baseUnits = parsedBy<BaseUnits>(
 const oneOf = <const T extends readonly string[]>(...words: T) =>
   z.enum(words).describe(`one of ${words.map((word) => `"${word}"`).join(', ')}`)
 
-const flag = z.boolean().describe('true or false')
-
 /** Names that the HTTP server's trust-proxy setting accepts besides addresses. */
 const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
@@ -237,15 +235,6 @@ const configSchema = z.object({
       90,
       'Days that every issued address is remembered on disk. A transfer to such an ' +
         'address is found on the chain and minted to the provider, even if nobody presents it.',
-    ),
-    mint_second_transfers: defaults(
-      flag,
-      false,
-      'Whether transfers to an address beside its payment are minted: a larger one by a proof of its own, and in batch ' +
-        'mode every one, in the sum of its epoch. Anybody can send one. The two mints of one address can be recognized ' +
-        'as a pair, and whoever sends 2^i base units to the i-th address reads from the sums of batches which ' +
-        'payments belong together: a stranger then knows the recipient. If `false`, such transfers are only recorded ' +
-        'and shown (`admin late`).',
     ),
     receipt_poll_ms: defaults(
       integer({ min: 0 }),

@@ -33,13 +33,12 @@ export function whyOff({ zerc20 }: Config, profile: Profile): string | undefined
 }
 
 /** Settings that decide how well mints hide among others. */
-export const mintSettingsOf = ({ finalize, settlement }: Config, ownMinter: boolean) => ({
+export const mintSettingsOf = ({ finalize }: Config, ownMinter: boolean) => ({
   mode: finalize.mode,
   delayMaxSeconds: finalize.delay_max_ms / 1_000,
   batchLeast: finalize.batch_least,
   batchWaitMaxSeconds: finalize.batch_wait_max_ms / 1_000,
   ownMinter,
-  mintSecondTransfers: settlement.mint_second_transfers,
 })
 
 /** The fee of new challenges. In split mode no recipient is named: the splitter knows who gets the fee, and nothing is swept. */

@@ -78,11 +78,10 @@ export type Mint = {
  * Why a burn buys nothing and is only minted.
  * - `late`: mined, or presented, after expiry
  * - `unpresented`: mined in time, but nobody presented it
- * - `second`: larger than the burn that counts, so that the difference can be minted
  * - `split` and `underpaid`: less than the amount, with and without other transfers that make up for it
  * - `unrecorded`: found on the chain, but no record tells what it bought
  */
-export const lateReasons = ['late', 'unpresented', 'second', 'split', 'underpaid', 'unrecorded'] as const
+export const lateReasons = ['late', 'unpresented', 'split', 'underpaid', 'unrecorded'] as const
 export type LateReason = (typeof lateReasons)[number]
 
 /** A transfer to a burn address that covers nothing: too little, or only together with others. */

@@ -11,14 +11,12 @@ import { createVerifier } from '../chain/verifier.js'
 import type { Config } from '../config/config.js'
 import { limits } from '../config/limits.js'
 import { conditionsMissing, dustBelow, paceOf, rpcOptions, whyOff } from '../config/settings.js'
-import { epochOf } from '../payment/epochs/epoch.js'
 import { createFinalize, type Finalize } from '../payment/finalize/finalize.js'
 import { startFinalizeLoop } from '../payment/finalize/loop.js'
 import type { MintVerifier } from '../payment/finalize/ports.js'
 import { resumeMints } from '../payment/finalize/send.js'
 import type { Loop } from '../payment/loop.js'
 import type { Minter } from '../payment/ports.js'
-import type { Challenge } from '../payment/records.js'
 import { createBatchProofs } from '../proving/batch-proofs.js'
 import { createBurnSecrets, createRecipientHashes } from '../proving/burn-secrets.js'
 import { createOwnTree, type OwnTree } from '../proving/own-tree.js'
@@ -29,9 +27,6 @@ import { createMintSchedule } from '../store/adapters/schedule.js'
 import type { ChainSide, Senders } from './chain-side.js'
 import type { LeasedParts } from './parts.js'
 
-/** How many transfers are minted now, or why none is: its own proof mints the payment, or its epoch is not over. */
-export type CloseEpoch = (challenge: Challenge) => Promise<number | 'single' | 'running'>
-
 export type Finalization = {
   /** Why nothing is minted here: a gated profile, or no proving keys. The members below are absent then. */
   readonly off: string | undefined
@@ -41,8 +36,6 @@ export type Finalization = {
   readonly deciderWait?: DeciderProver['waitsFor'] | undefined
   /** How far the indexer is. */
   readonly indexerStatus?: Indexer['status']
-  /** Mints what was left out of the epoch of this challenge. */
-  readonly closeEpoch?: CloseEpoch
   /** Hands mints of the last run back to their senders, before those assign new txNonces. */
   resumeMints(): Promise<void>
   /** Runs rounds until it is closed. */
@@ -91,15 +84,6 @@ export async function createFinalization(parts: LeasedParts): Promise<Finalizati
     async retry(nonce) {
       await finalize.retry(nonce)
       loop?.wake()
-    },
-    async closeEpoch(challenge) {
-      const epoch = epochOf(challenge)
-      if (!epoch) return 'single'
-      // More may come while its addresses are still made.
-      if (clock.now() / 1000 < epoch.start + config.finalize.epoch_seconds) return 'running'
-      const transfers = await finalize.closeEpoch(epoch)
-      loop?.wake()
-      return transfers
     },
     resumeMints: resume,
     startLoop() {
@@ -196,11 +180,9 @@ function wireFinalize(
       found,
       mark,
       followedLeaves,
-      countsBeside: settlement.mint_second_transfers,
       dustBelow: dustBelow(config),
       ...createBatchProofs(proving),
-      pace: { ...pace.batch, retryMs: pace.retryMs },
-      chance: () => fraction(random),
+      pace: pace.batch,
     },
     minter,
     clock,
@@ -209,6 +191,7 @@ function wireFinalize(
       store: storage.store,
       clock,
       delayMs: () => fraction(random) * pace.delayMaxMs,
+      chance: () => fraction(random),
       retryMs: pace.retryMs,
     }),
     shuffle: (items) =>

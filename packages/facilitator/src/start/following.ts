@@ -72,6 +72,5 @@ const wireAccountFor = ({ config, chainSide, storage, clock, telemetry }: Parts)
     clock,
     report: telemetry.log,
     dustBelow: dustBelow(config),
-    mintsSecond: config.settlement.mint_second_transfers,
     addressesPerRoundMax: limits.foundAddressesPerRoundMax,
   })

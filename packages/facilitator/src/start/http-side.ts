@@ -183,7 +183,6 @@ function wireOperator(
     token: deployment.tokenLabel,
     historyStats: () => storage.history?.stats(),
     retryMint: finalization.retry && actions.retryMint,
-    closeEpoch: finalization.closeEpoch && actions.closeEpoch,
     deciderWait: finalization.deciderWait && (() => leased().finalization.deciderWait?.()),
     indexerStatus: finalization.indexerStatus,
     mintSettings: mintSettingsOf(config, minter !== undefined),
@@ -213,11 +212,8 @@ export function createOperatorActions(
   return {
     sweepNow: async (options: { readonly isDryRun: boolean }) =>
       (options.isDryRun ? leased() : await working()).fees.sweepNow(options),
-    /** Any daemon can put a payment forward in the store; an epoch is in the memory of the one that works. */
-    retryMint: async ({ nonce, epoch }: Pick<Challenge, 'nonce' | 'epoch'>) =>
-      (epoch ? await working() : leased()).finalization.retry?.(nonce),
-    closeEpoch: async (challenge: Challenge) =>
-      (await (await working()).finalization.closeEpoch?.(challenge)) ?? 'running',
+    /** Any daemon can put a payment forward in the store. */
+    retryMint: async ({ nonce }: Pick<Challenge, 'nonce'>) => leased().finalization.retry?.(nonce),
   }
 }
 

@@ -122,10 +122,10 @@ const changes: { readonly [Name in EventName]: Change<Name> } = {
     return id
   },
   burn_unmatched: changePayment,
-  *transfer_counted({ challengeNonce, payTo, leafIndex, beside }, { rows }) {
+  *transfer_counted({ challengeNonce, payTo, leafIndex }, { rows }) {
     yield sql`
-      INSERT INTO counted (leaf, pay_to, beside) VALUES (${Number(leafIndex)}, ${key(payTo)}, ${beside})
-      ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to, beside = excluded.beside`
+      INSERT INTO counted (leaf, pay_to) VALUES (${Number(leafIndex)}, ${key(payTo)})
+      ON CONFLICT (leaf) DO UPDATE SET pay_to = excluded.pay_to`
     return (yield* rows.payment(challengeNonce))?.id
   },
   grant_used: changePayment,

@@ -67,12 +67,11 @@ export type LedgerEvent =
       readonly reason: LateReason
     }
   | ({ readonly event: 'burn_unmatched' } & Named & Omit<UnmatchedBurn, 'at'>)
-  /** A batch counts, or has minted, a transfer that lies beside the burn of this payment. */
+  /** A batch counts a transfer to the address of this payment before its payer has presented it. */
   | ({
       readonly event: 'transfer_counted'
       readonly payTo: Address
       readonly leafIndex: bigint
-      readonly beside: 'counted' | 'minted'
     } & Named)
   | ({ readonly event: 'grant_used' } & Named)
   /** The payer, who burned then, lets the provider see it. */

@@ -108,16 +108,16 @@ CREATE TABLE sweep (id INT PRIMARY KEY, open_tx_nonce INT UNIQUE, amount UNITS N
 CREATE TABLE transfer (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, block INT NOT NULL, record JSN NOT NULL);
 CREATE INDEX transfer_address ON transfer (pay_to);
 CREATE INDEX transfer_block ON transfer (block);
--- Transfers that a batch counted, or minted, beside the burns of payments.
-CREATE TABLE counted (leaf INT PRIMARY KEY, pay_to KEY NOT NULL, beside TEXT NOT NULL);
+-- Transfers that a batch counted before anybody knew which burns they are.
+CREATE TABLE counted (leaf INT PRIMARY KEY, pay_to KEY NOT NULL);
 CREATE TABLE due_address (pay_to KEY PRIMARY KEY, due_at INT NOT NULL);
 CREATE INDEX due_address_due ON due_address (due_at);
 CREATE TABLE followed (one INT PRIMARY KEY CHECK (one = 1), record JSN NOT NULL);
 
 -- Mined addresses that nobody has seen.
 CREATE TABLE ready (id INT PRIMARY KEY, nonce KEY NOT NULL UNIQUE, record JSN NOT NULL);
--- When the mint of a payment may be tried.
-CREATE TABLE mint_schedule (nonce KEY PRIMARY KEY, due_at_ms INT NOT NULL, rest_until_ms INT NOT NULL, failures INT NOT NULL);
+-- When the mint of a payment, or of an epoch, may be tried: by a nonce, or by the key of an epoch in UTF-8.
+CREATE TABLE mint_schedule (turn KEY PRIMARY KEY, due_at_ms INT, rest_until_ms INT NOT NULL, failures INT NOT NULL, draws JSN);
 -- Payers whose relayed burns failed.
 CREATE TABLE payer_wait (payer KEY PRIMARY KEY, failures INT NOT NULL, until_ms INT NOT NULL);
 -- How far a file of the history was written. The file tells it too, but would have to be read. Each daemon writes its own.

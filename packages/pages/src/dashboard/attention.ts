@@ -267,7 +267,7 @@ function odditiesOf({ late: answer, token }: Seen): Oddity[] {
     },
     {
       title: 'Tokens stuck at burn addresses',
-      says: 'Beyond the transfer that is minted. settlement.mint_second_transfers would mint them, and tells an observer which mint was the payment.',
+      says: 'Beyond the transfer that is minted. They stay: a second mint would tell an observer which mint was the payment.',
       columns: ['Payment', 'Burn address', 'Transfers#', 'Stuck#'],
       rows: stuck.map((address) => ({
         key: address.challengeNonce,

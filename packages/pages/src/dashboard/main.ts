@@ -263,16 +263,6 @@ const actions: Actions = {
     )
       await post(`payments/${nonce}/retry`)
   },
-  async 'close-epoch'(nonce) {
-    if (
-      await askReader(
-        'Close its epoch?',
-        'What was left out of the epoch is minted now, even if it is little.',
-        'Close it',
-      )
-    )
-      await post(`payments/${nonce}/close-epoch`)
-  },
   async pause() {
     const given = await askReader(
       'Pause issuance?',

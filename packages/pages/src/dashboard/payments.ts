@@ -216,7 +216,7 @@ const eventNames: Readonly<Record<string, string>> = {
   burn_moved: 'A reorg moved the burn to another block',
   burn_late: 'A burn that buys nothing; it is minted',
   burn_unmatched: 'A transfer that covers nothing',
-  transfer_counted: 'Another transfer to its address is minted',
+  transfer_counted: 'A batch counts a transfer to its address',
   mint_signed: 'Proof made, mint sent',
   payment_finalized: 'Finalized: the provider has the money',
   payment_disclosed: 'The payer let the provider see it',
@@ -273,9 +273,6 @@ function one({ payment: answer, token }: Seen): Part[] {
             'div',
             { class: 'buttons' },
             button('Retry its mint now', 'retry', payment.challengeNonce, 'small'),
-            waiting.reason === 'gathering'
-              ? button('Close its epoch', 'close-epoch', payment.challengeNonce)
-              : undefined,
           ),
         facts(
           ['Nonce', long(payment.challengeNonce)],

@@ -45,7 +45,6 @@ function summary(groups: readonly (readonly Minted[])[], gathering: readonly Nex
 
 function settingsOf(settings: Settings): HTMLElement {
   const { mode, delayMaxSeconds, batchLeast, batchWaitMaxSeconds } = settings
-  const yes = (is: boolean) => (is ? 'yes' : 'no')
   return section(
     'Settings that change it',
     facts(
@@ -82,10 +81,6 @@ function settingsOf(settings: Settings): HTMLElement {
         settings.ownMinter
           ? 'set: mints come from another account than burns.'
           : 'not set: one account sends burns and mints, so an observer sees that they belong together.',
-      ],
-      [
-        'settlement.mint_second_transfers',
-        `${yes(settings.mintSecondTransfers)}: ${settings.mintSecondTransfers ? 'a stranger who pays an address again can mark its mint.' : 'strangers cannot mark mints.'}`,
       ],
     ),
   )

@@ -7,7 +7,7 @@ const percent = (share: number): number => Number((share * 100).toFixed(1))
 
 export function resultsPage(
   settings: Settings,
-  { alone, among, returning, marked, surrounded, factor }: Results,
+  { alone, among, returning, surrounded, factor }: Results,
 ): string {
   const { payments, prices, perMinute } = settings.traffic
   return pageOf({
@@ -19,17 +19,13 @@ export function resultsPage(
       sectionOf('The same, with payers who send their burns and come back', returning),
       {
         heading: 'Somebody who pays to find out',
-        text: `Bars: how often whoever surrounds a payment in its batch learns whom it paid, and whoever marks burn addresses with ${marked.cost} base units.`,
+        text: `Bars: how often whoever surrounds a payment in its batch learns whom it paid.`,
         bars: {
           unit: '%',
-          rows: [
-            ...surrounded.map((how) => ({
-              label: `surrounds from ${how.accounts} account${how.accounts === 1 ? '' : 's'}`,
-              value: percent(how.named / how.runs),
-            })),
-            { label: 'marks, as configured', value: percent(marked.namedByDefault), isOurs: true },
-            { label: 'marks, second transfers minted', value: percent(marked.namedIfCounted) },
-          ],
+          rows: surrounded.map((how) => ({
+            label: `surrounds from ${how.accounts} account${how.accounts === 1 ? '' : 's'}`,
+            value: percent(how.named / how.runs),
+          })),
         },
         table: { head: surroundHead, rows: surrounded.map(surroundRow) },
       },

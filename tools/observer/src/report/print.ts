@@ -35,7 +35,7 @@ export const surroundRow = (how: Surrounded): string[] => [
 
 export function printResults(
   settings: Settings,
-  { alone, among, returning, marked, surrounded, factor }: Results,
+  { alone, among, returning, surrounded, factor }: Results,
 ): string {
   const { payments, prices, perMinute } = settings.traffic
   const verdict = factor >= factorWanted ? 'reached' : 'missed'
@@ -51,9 +51,6 @@ company          burns between which a mint hides: least, median, most
 linked           somebody points at a payment that a mint credited: how often the observer names its burn
 mint named       how often the observer names the mint that paid a burn out
 recipient named  how often the observer names the recipient of a burn
-
-Somebody sends 2^i base units to the first ${marked.marks} burn addresses (${marked.cost} base units, payers send their burns): the
-sums of batches name the recipient of ${percent(marked.namedByDefault)} of them, and of ${percent(marked.namedIfCounted)} with settlement.mint_second_transfers.
 
 Somebody surrounds a payment, half before and half after it, with payments of settlement.min_amount to the same provider
 ${textTable([surroundHead, ...surrounded.map(surroundRow)])}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { factorWanted } from './print.js'
-import { compareModes, playMarks, playReturning, playSurrounded, type Settings } from './scenarios.js'
+import { compareModes, playReturning, playSurrounded, type Settings } from './scenarios.js'
 
 const settings: Settings = {
   seed: '1',
@@ -20,15 +20,6 @@ describe('200 payments at three price points', () => {
     // The observer is no weaker against batches: it knows which batch paid nearly every burn.
     expect(batch.score.mintNamed).toBeGreaterThan(0.9)
     expect(batch.score.payments).toBe(200)
-  })
-
-  it('are not named by marks that somebody sends, unless the operator has such transfers minted', () => {
-    expect(playMarks(settings)).toEqual({
-      marks: 13,
-      cost: 8191n,
-      namedByDefault: 0,
-      namedIfCounted: 1,
-    })
   })
 
   it('are named, in batches too, where their payers come back to the same provider', () => {

@@ -1,12 +1,11 @@
 /** The histories that the command plays: each way of minting, alone on the token and among other facilitators. */
-import { readMarks } from '../observe/marks.js'
 import { observe } from '../observe/observe.js'
 import { nameSurrounded } from '../observe/surround.js'
 import { type Batches, createBatch } from '../simulate/batch.js'
 import type { Facilitator } from '../simulate/facilitator.js'
 import type { Random } from '../simulate/random.js'
 import { createSingle } from '../simulate/single.js'
-import { attacker, isSurrounder, simulate, type Traffic } from '../simulate/world.js'
+import { isSurrounder, simulate, type Traffic } from '../simulate/world.js'
 import { type Score, score } from './score.js'
 
 export type Settings = {
@@ -26,20 +25,9 @@ export type Results = {
   readonly among: readonly Scenario[]
   /** The same facilitators, whose payers send their burns and come back. */
   readonly returning: readonly Scenario[]
-  readonly marked: Marked
   readonly surrounded: readonly Surrounded[]
   /** How many times less often a batch is linked than single mints without delay, alone on the token. */
   readonly factor: number
-}
-
-/** Who marks burns, and how often the sums then name the recipient of a marked one. */
-export type Marked = {
-  readonly marks: number
-  /** Base units. */
-  readonly cost: bigint
-  /** By default, and with `settlement.mint_second_transfers`. */
-  readonly namedByDefault: number
-  readonly namedIfCounted: number
 }
 
 /** Who surrounds a payment with its own, and how often that names whom the payment paid. */
@@ -82,28 +70,6 @@ export function compareModes(settings: Settings): {
   const single = play(settings, 'single, no delay', createSingle(0))
   const batch = play(settings, 'batch', createBatch(settings.batches))
   return { single, batch, factor: single.score.linked / batch.score.linked }
-}
-
-const gcd = (one: bigint, other: bigint): bigint => (other === 0n ? one : gcd(other, one % other))
-
-/** As many addresses are marked as the step of the prices has room for. */
-export function playMarks(settings: Settings): Marked {
-  const step = settings.traffic.prices.reduce(gcd)
-  const marks = Math.min(step.toString(2).length - 1, settings.traffic.payments)
-  const among = { facilitators: settings.facilitators, selfTransfers: 1, ownMinterKey: false }
-  const named = (areCounted: boolean): number => {
-    const traffic = { ...settings.traffic, ...among, marks: { count: marks, areCounted } }
-    const { view, truth } = simulate(traffic, createBatch(settings.batches), settings.seed)
-    const recipientOf = new Map(
-      view.mints.flatMap(({ leaf, to }) => (truth.get(leaf) ?? []).map((burn) => [burn, to] as const)),
-    )
-    const names = readMarks(view, attacker, step)
-    const burns = view.transfers.filter(({ from, to }) => from !== attacker && names.has(to))
-    const right = burns.filter(({ leaf, to }) => recipientOf.get(leaf) === names.get(to))
-    return marks === 0 ? 0 : right.length / marks
-  }
-  const cost = 2n ** BigInt(marks) - 1n
-  return { marks, cost, namedByDefault: named(false), namedIfCounted: named(true) }
 }
 
 /** Accounts that come back, each to one provider. */
@@ -175,7 +141,6 @@ export function playScenarios(settings: Settings): Results {
     alone,
     among,
     returning: playReturning(settings),
-    marked: playMarks(settings),
     surrounded: playSurrounded(settings),
     factor,
   }

@@ -27,12 +27,6 @@ export type Traffic = {
     readonly accounts: number
     readonly value: bigint
   }
-  /** The first burn addresses get 2^i base units from an attacker. */
-  readonly marks?: {
-    readonly count: number
-    /** `settlement.mint_second_transfers`. */
-    readonly areCounted: boolean
-  }
 }
 
 export type World = {
@@ -47,7 +41,6 @@ const rootSeconds = 12
 /** The payer of an offer burns after a random time up to this. */
 const payWithinSeconds = 30
 const nobody = `0x${'0'.repeat(40)}`
-export const attacker = `0x${'a'.repeat(40)}`
 
 type Payment = {
   /** When the offer was made. */
@@ -122,9 +115,7 @@ export function simulate(
   const chain = createChain()
   let burned = 0
   let minted = 0
-  const { count: markCount = 0, areCounted = false } = traffic.marks ?? {}
-  const burns = payments.length + (areCounted ? markCount : 0)
-  for (let now = 0; minted < burns; now += blockSeconds) {
+  for (let now = 0; minted < payments.length; now += blockSeconds) {
     for (; (payments[burned]?.burnedAt ?? Number.POSITIVE_INFINITY) <= now; burned++) {
       const payment = payments[burned] as Payment
       const { from } = payment
@@ -140,18 +131,6 @@ export function simulate(
         leaf,
         from,
         value: payment.value,
-        offeredAt: payment.offeredAt,
-        now,
-      })
-      if (burned >= markCount) continue
-      const value = 2n ** BigInt(burned)
-      const mark = { from: attacker, to: account('burn', burned), value, time: now, sender: attacker }
-      const markLeaf = chain.transfer(mark)
-      if (!areCounted) continue
-      facilitators[payment.facilitator]?.accept({
-        leaf: markLeaf,
-        from: attacker,
-        value,
         offeredAt: payment.offeredAt,
         now,
       })

@@ -37,7 +37,6 @@ type AccountForOneDeps = OnChainDeps & {
   readonly report: Report
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
-  readonly mintsSecond: boolean
   /** Unix seconds. */
   readonly now: () => number
 }
@@ -91,12 +90,12 @@ export function createAccountForTransfers(deps: AccountForDeps) {
  * when the node cannot tell what became of a transfer.
  */
 async function accountForOne(deps: AccountForOneDeps, found: Found): Promise<Accounted> {
-  const { now, dustBelow, mintsSecond } = deps
+  const { now, dustBelow } = deps
   const { challenge, payment, transfers } = found
   if (await replaceLost(deps, found)) return {}
   // Other transfers may lie beside it, so the address is looked at again.
   if (await replaceClaimed(deps, challenge, payment, transfers.map(burnIn))) return { again: now() }
-  const given = { ...found, now: now(), dustBelow, mintsSecond }
+  const given = { ...found, now: now(), dustBelow }
   return act(deps, found, judgeTransfers(given))
 }
 

@@ -61,7 +61,7 @@ export function leastBelow(
   { value }: FoundTransfer,
 ): FoundTransfer | undefined {
   const least = transfers
-    .filter(({ beside }) => beside === undefined)
+    .filter(({ isCounted }) => !isCounted)
     .reduce<FoundTransfer | undefined>((a, b) => (a && a.value <= b.value ? a : b), undefined)
   return least && least.value < value ? least : undefined
 }

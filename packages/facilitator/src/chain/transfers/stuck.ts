@@ -1,7 +1,7 @@
 /** Money at issued addresses that single proofs do not bring, for the operator. */
 import type { Clock } from '@svc-zerc20/protocol'
 import { limits } from '../../config/limits.js'
-import { countedOf, type StuckAddress, unmintedOf } from '../../payment/found/judge-transfers.js'
+import { type StuckAddress, stuckAt } from '../../payment/found/judge-transfers.js'
 import type { Payment } from '../../payment/records.js'
 import type { IssuedStore } from './issued-store.js'
 
@@ -21,8 +21,7 @@ export function createStuckTransfers(deps: {
   return async (countMax) => {
     const all: StuckAddress[] = []
     for await (const { payment, transfers } of deps.store.kept()) {
-      // Money that neither the burn of the payment nor a batch has brought, or will bring.
-      const stuck = unmintedOf(transfers) - countedOf(payment)
+      const stuck = stuckAt(payment, transfers)
       const { nonce: challengeNonce, payTo } = payment.challenge
       if (stuck > 0n && !isUndecided(payment)) all.push({ challengeNonce, payTo, transfers, stuck })
     }

@@ -115,17 +115,6 @@ function registerPaymentVerbs(verb: Verb, show: Show): void {
     .action((nonce: string, options: Common) =>
       show(options, (client) => client.post(`${pathOf(nonce)}/retry`, schemas.mintRetry)),
     )
-
-  verb(
-    'close-epoch',
-    'mint what was left out of the epoch of a payment: transfers beside payments ("admin late")',
-  )
-    .argument('<nonce>', 'challenge nonce of any payment of the epoch')
-    .requiredOption('--yes', 'the note on privacy below was read')
-    .addHelpText('after', `${closeHelp}\n\n${schemas.epochClose.description}`)
-    .action((nonce: string, { yes: _, ...options }: Common & { yes: boolean }) =>
-      show(options, (client) => client.post(`${pathOf(nonce)}/close-epoch`, schemas.epochClose)),
-    )
 }
 
 function registerIssuanceVerbs(verb: Verb, show: Show): void {
@@ -141,12 +130,6 @@ function registerIssuanceVerbs(verb: Verb, show: Show): void {
 }
 
 const pathOf = (nonce: string) => `/payments/${encodeURIComponent(nonce)}`
-
-const closeHelp = `
-Anybody can send tokens to an address that was paid. Such transfers are left out of batch mints, because their values can
-mark payments. This command counts the epoch again with all of them and mints the difference: everybody then sees what
-they came to, and whoever sent them learns that the addresses are of this treasury. Use it once the epoch is long over.
-After a restart before the mint is deep, give the command again.`
 
 const sweepHelp = `
 Asks the running daemon, which has the journal and the treasury key. The daemon sweeps by itself every

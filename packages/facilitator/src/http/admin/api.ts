@@ -11,15 +11,7 @@ import type { PathGuard } from '../server.js'
 import { readGauges } from './gauges.js'
 import * as schemas from './schemas.js'
 import { issuanceOf, type StatusDeps, viewStatus } from './status.js'
-import {
-  viewCursor,
-  viewEpochClose,
-  viewMintCursor,
-  viewMinted,
-  viewPayment,
-  viewStuck,
-  viewSweepAnswer,
-} from './view.js'
+import { viewCursor, viewMintCursor, viewMinted, viewPayment, viewStuck, viewSweepAnswer } from './view.js'
 
 /** The answers, for those who call it. */
 export type AdminAnswers = {
@@ -38,8 +30,6 @@ export type AdminApiDeps = StatusDeps & {
   readonly telemetry: Pick<Telemetry, 'metrics'>
   /** Tries the mint of a payment again. Absent while nothing is minted here. */
   readonly retryMint: ((challenge: Challenge) => Promise<void>) | undefined
-  /** Mints what was left out of the epoch of a payment. Absent while nothing is minted here. */
-  readonly closeEpoch: ((challenge: Challenge) => Promise<number | 'single' | 'running'>) | undefined
   /** Settings that decide how well mints hide. */
   readonly mintSettings: z.infer<typeof schemas.mintPage>['settings']
   /** Absent while nothing is minted here. */
@@ -120,19 +110,6 @@ const onePayment = [
       const payment = await deps.ledger.books.find(nonce)
       if (!payment) return noSuchPayment
       return { challengeNonce: nonce, mint: await retryMint(payment, deps.retryMint) }
-    },
-  }),
-
-  route({
-    method: 'POST',
-    path: '/admin/payments/{challengeNonce}/close-epoch',
-    summary: 'Mint what was left out of the epoch of a payment',
-    answer: schemas.epochClose,
-    async handle({ nonce }, { ledger, closeEpoch }) {
-      const payment = await ledger.books.find(nonce)
-      if (!payment) return noSuchPayment
-      const closed = (await closeEpoch?.(payment.challenge)) ?? 'off'
-      return { challengeNonce: nonce, ...viewEpochClose(closed) }
     },
   }),
 ]

@@ -79,18 +79,6 @@ export const mintRetry = named(
   }),
 )
 
-export const epochClose = named(
-  'EpochClose',
-  'What closing the epoch of a payment did. `closing`: the transfers that were left out of it are minted now. `complete`: ' +
-    'none is left. `running`: addresses of the epoch are still made, so wait until it is over (finalize.epoch_seconds). ' +
-    '`single`: the payment belongs to no epoch. `off`: this daemon mints nothing.',
-  z.looseObject({
-    challengeNonce: nonce,
-    epoch: z.enum(['closing', 'complete', 'running', 'single', 'off']),
-    transfers: count.describe('transfers that are minted now'),
-  }),
-)
-
 export const oddBurns = named(
   'OddBurns',
   'Burns that bought nothing, transfers that cover no challenge, and payments whose burn a reorg took.',
@@ -435,7 +423,6 @@ export const mintPage = named(
       batchLeast: count.describe('finalize.batch_least'),
       batchWaitMaxSeconds: z.number().describe('finalize.batch_wait_max_ms, in seconds'),
       ownMinter: z.boolean().describe('mints come from another account than burns (SVC_MINTER_PK)'),
-      mintSecondTransfers: z.boolean().describe('settlement.mint_second_transfers'),
     }),
     next: z.string().optional(),
   }),

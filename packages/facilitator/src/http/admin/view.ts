@@ -46,7 +46,7 @@ const burn = named(
 const lateBurn = named(
   'LateBurn',
   'A burn that buys nothing, and why. `late`: mined or presented after expiry. `unpresented`: mined in time, and nobody ' +
-    'presented it. `second`: larger than the burn that was accepted; the difference is minted. `split`, `underpaid`: less ' +
+    'presented it. `split`, `underpaid`: less ' +
     'than the amount, with or without others that make up for it. `unrecorded`: found on the chain, without a record.',
   z.looseObject({
     ...burn.shape,
@@ -233,12 +233,6 @@ export function viewSweepAnswer(answer: SweepAnswer) {
   if (answer.kind === 'failed')
     return { sweep: 'failed' as const, reason: answer.why, message: answer.message }
   return { sweep: answer.kind, ...viewUnderWay(answer) }
-}
-
-/** `closed`: how many transfers are minted with the epoch now, or why none is. */
-export function viewEpochClose(closed: number | 'single' | 'running' | 'off') {
-  if (typeof closed !== 'number') return { epoch: closed, transfers: 0 }
-  return { epoch: closed > 0 ? ('closing' as const) : ('complete' as const), transfers: closed }
 }
 
 export function viewMinted({ mint, isBatch: batch, ...rest }: RecordedMint) {

@@ -8,16 +8,10 @@ export type EpochLeaf = {
   readonly challenge: Challenge
   readonly burn: Burn
   /**
-   * Set for a transfer to a paid address that is not the payment itself. `counted`: a proof that counts it was made, so
-   * every later count has it, too.
+   * Set for a transfer that was found, and that the ledger has no burn for. True: a proof that counts it was made, so every
+   * later count has it, too.
    */
-  readonly beside?: 'open' | 'counted' | 'minted'
-}
-
-/** The place of a transfer. */
-export type LeafPlace = {
-  readonly challenge: Pick<Challenge, 'payTo'>
-  readonly burn: Pick<Burn, 'leafIndex'>
+  readonly isCounted?: boolean
 }
 
 /** The epoch of a challenge; undefined when it is minted by its own proof. */
@@ -28,13 +22,9 @@ export const epochKey = ({ treasury, ledger, start }: Epoch): string => `${treas
 
 export type EpochPayments = { readonly epoch: Epoch; readonly payments: readonly AwaitingMint[] }
 
-/** The payments of each epoch, in the order of the first payment of each, and these epochs though they have none. */
-export function groupByEpoch(
-  payments: readonly AwaitingMint[],
-  empty: readonly Epoch[] = [],
-): readonly EpochPayments[] {
+/** The payments of each epoch, in the order of the first payment of each. */
+export function groupByEpoch(payments: readonly AwaitingMint[]): readonly EpochPayments[] {
   const groups = new Map<string, { readonly epoch: Epoch; readonly payments: AwaitingMint[] }>()
-  for (const epoch of empty) groups.set(epochKey(epoch), { epoch, payments: [] })
   for (const payment of payments) {
     const epoch = epochOf(payment.challenge)
     if (!epoch) continue

@@ -1,7 +1,7 @@
 /**
  * The transfers to addresses of an epoch that a proof counts. The ledger's own burns are: those that paid, and those that
- * came too late. Other transfers to an address are not, unless the operator wants it: a stranger who sends
- * 2^i base units to the i-th address would read from the minted sums which of them belong together.
+ * came too late. The largest transfer to an address without a burn is, too: it will be one. Further transfers never are: a
+ * stranger who sends 2^i base units to the i-th address would read from the minted sums which of them belong together.
  */
 import type { Address } from '@svc-zerc20/protocol'
 import type { Books } from '../books.js'
@@ -19,7 +19,7 @@ export type EpochLeaves = (
   checkpoint: bigint,
 ) => Promise<readonly EpochLeaf[]>
 
-export type EpochLeavesDeps = Pick<BatchPorts, 'found' | 'countsBeside' | 'dustBelow'> & {
+export type EpochLeavesDeps = Pick<BatchPorts, 'found' | 'dustBelow'> & {
   readonly ledger: { readonly books: Pick<Books, 'ofEpoch'> }
 }
 
@@ -27,7 +27,7 @@ export function createEpochLeaves(deps: EpochLeavesDeps): EpochLeaves {
   /** A transfer whose payer may still present it is counted as the burn that it will be: accepted, or late. */
   function isWanted({ challenge, burn }: EpochLeaf, largest: ReadonlyMap<Address, EpochLeaf>): boolean {
     if (burn.value < deps.dustBelow && burn.value < challenge.amount) return false
-    return deps.countsBeside || largest.get(challenge.payTo)?.burn.leafIndex === burn.leafIndex
+    return largest.get(challenge.payTo)?.burn.leafIndex === burn.leafIndex
   }
 
   return async (epoch, payments, checkpoint) => {
@@ -44,8 +44,7 @@ export function createEpochLeaves(deps: EpochLeavesDeps): EpochLeaves {
     const found = (await deps.found(epoch)).filter(({ burn }) => !leaves.has(burn.leafIndex))
     const largest = largestOfEach(found.filter(({ challenge }) => !paid.has(challenge.payTo)))
     for (const leaf of found) {
-      const isOpen = leaf.beside === 'open'
-      if (isOpen && (leaf.burn.leafIndex < checkpoint || !isWanted(leaf, largest))) continue
+      if (!leaf.isCounted && (leaf.burn.leafIndex < checkpoint || !isWanted(leaf, largest))) continue
       leaves.set(leaf.burn.leafIndex, leaf)
     }
     return [...leaves.values()]

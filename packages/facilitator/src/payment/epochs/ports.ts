@@ -3,7 +3,7 @@ import type { ProvedRoot } from '../finalize/ports.js'
 import type { MintCall } from '../ports.js'
 import type { Mint } from '../records.js'
 import type { Company } from './company.js'
-import type { Epoch, EpochLeaf, LeafPlace } from './epoch.js'
+import type { Epoch, EpochLeaf } from './epoch.js'
 
 /** How far our account has counted the burns of an epoch. */
 export type BatchCount = {
@@ -56,8 +56,6 @@ export type BatchPace = Company & {
   readonly waitMaxMs: number
   /** How far chance moves a mint. */
   readonly jitterMs: number
-  /** Pauses after a failure: the first, and the longest. */
-  readonly retryMs: { readonly first: number; readonly max: number }
 }
 
 export type BatchPorts = {
@@ -70,16 +68,12 @@ export type BatchPorts = {
   readonly foreignCounts: (epoch: Epoch) => Promise<readonly ForeignCount[]>
   /**
    * Transfers to addresses of the epoch that were found on the chain, whether or not the ledger knows them. Each is as
-   * deep as a mint must be, and has `beside`.
+   * deep as a mint must be, and has `isCounted`.
    */
   readonly found: (epoch: Epoch) => Promise<readonly EpochLeaf[]>
-  /**
-   * Remembers these found transfers as counted, before their proof leaves the daemon, or as minted. The mark stays
-   * while the address does.
-   */
-  readonly mark: (leaves: readonly LeafPlace[], as: 'counted' | 'minted') => Promise<void>
-  /** Whether transfers beside payments are counted, from `dustBelow` on. Anybody can send them, and mark sums by them. */
-  readonly countsBeside: boolean
+  /** Remembers these found transfers as counted, before their proof leaves the daemon. The mark stays while the address does. */
+  readonly mark: (leaves: readonly EpochLeaf[]) => Promise<void>
+  /** Less than this is not worth a mint, unless it pays its challenge in full. */
   readonly dustBelow: bigint
   /**
    * All transfers below this leaf were searched for ours. Undefined when a search that knows no leaves read everything up to
@@ -99,6 +93,4 @@ export type BatchPorts = {
     draw: { readonly least: number; readonly chance: number },
   ) => { readonly count: number; readonly end: bigint }
   readonly pace: BatchPace
-  /** In [0, 1). */
-  readonly chance: () => number
 }

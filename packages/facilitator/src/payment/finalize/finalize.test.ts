@@ -34,7 +34,6 @@ const noBatches: FinalizeDeps['batches'] = {
   counts: async () => [],
   foreignCounts: async () => [],
   mark: async () => undefined,
-  countsBeside: false,
   dustBelow: 0n,
   findCounts: async () => [],
   prove: () => Promise.reject(new Error('nothing is minted in batches here')),
@@ -42,8 +41,7 @@ const noBatches: FinalizeDeps['batches'] = {
   followedLeaves: async () => undefined,
   fits: () => 0,
   rangeOf: (_, limit) => ({ count: 0, end: limit }),
-  pace: { least: 1, floor: 0n, waitMaxMs: 0, jitterMs: 0, retryMs: { first: periodMs, max: periodMs } },
-  chance: () => 0,
+  pace: { least: 1, floor: 0n, waitMaxMs: 0, jitterMs: 0 },
 }
 
 /** A scripted chain and prover around a real ledger: what they say is set by each test. */
@@ -99,7 +97,13 @@ function setup({
     },
     clock: { ...clock, sleep: (ms, signal) => world.sleep(ms, signal) },
     report: (event) => events.push(event),
-    schedule: createMintSchedule({ store, clock, delayMs, retryMs: { first: periodMs, max: 10 * periodMs } }),
+    schedule: createMintSchedule({
+      store,
+      clock,
+      delayMs,
+      chance: () => 0,
+      retryMs: { first: periodMs, max: 10 * periodMs },
+    }),
     shuffle: (items) => items,
     batches: noBatches,
     burnConfirmations: 1,
@@ -176,7 +180,7 @@ describe('a round of finalization', () => {
     await ledger.recordLate(challengeOf(1), small, 'late')
     world.states.set(nonce, 'minted')
     world.findMint = () => {
-      void ledger.recordLate(challengeOf(1), large, 'second')
+      void ledger.recordLate(challengeOf(1), large, 'unrecorded')
       return mintOf(nonce)
     }
     expect(await round()).toEqual({})

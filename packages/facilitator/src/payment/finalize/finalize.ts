@@ -31,8 +31,6 @@ export type Finalize = {
   round(signal: AbortSignal): Promise<RoundEnd>
   /** Tries this payment now, because an operator asked for it, whatever its back-off says. */
   retry(nonce: ChallengeNonce): Promise<void>
-  /** Mints what was left out of an epoch, in a sum that shows it, and returns how many transfers that are. */
-  closeEpoch: EpochTallies['close']
   /**
    * Records mints that are deep enough by now. May run while a round is proving: the provider's books need
    * not wait for the proofs of others.
@@ -125,7 +123,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
     const inEpochs = await listed(deps.ledger.awaitingMint({ inEpochs: true }))
     const due = await progress.due(limits.paymentsPerRoundMax, inEpochs)
     const end = new Map<ChallengeNonce, MintStep>()
-    if (due.length + inEpochs.length === 0 && !epochs.isAnyClosing()) return end
+    if (due.length + inEpochs.length === 0) return end
     const [root, states] = await Promise.all([verifier.latestRoot(), verifier.mintStates(due)])
     const all = due.map((payment, i): Seen => ({ payment, state: states[i] ?? 'due' }))
     const { queue, companyOf } = orderOf(all, root, deps.shuffle)
@@ -156,12 +154,7 @@ export function createFinalize(deps: FinalizeDeps): Finalize {
   return {
     round: runRound,
 
-    async retry(nonce) {
-      epochs.mintNow(nonce)
-      await schedule.mintNow(nonce)
-    },
-
-    closeEpoch: epochs.close,
+    retry: schedule.mintNow,
 
     confirm: createConfirm(deps, progress, record, epochs),
 

@@ -1,5 +1,6 @@
 /** The ports of finalization, beside those of the payment flow. */
 import type { ChallengeNonce } from '@svc-zerc20/protocol'
+import type { Epoch } from '../epochs/epoch.js'
 import type { MintCall } from '../ports.js'
 import type { AwaitingMint, Burn, Challenge, Mint } from '../records.js'
 
@@ -46,8 +47,26 @@ export type RereadBurn = (
  */
 export type ProveMint = (payment: AwaitingMint, root: ProvedRoot, signal: AbortSignal) => Promise<MintCall>
 
+/** A payment with its own proof, or an epoch whose payments are minted together. */
+export type MintTurn = ChallengeNonce | Epoch
+
+/** What chance says of one mint of an epoch, each in [0, 1): its moment, and the end of its proof. */
+export type Draws = { readonly time: number; readonly place: number }
+
+/** The turn of an epoch. */
+export type Turn = {
+  /** Its payments are minted from then on, if they are still a company. Undefined while they gather. */
+  readonly dueAtMs?: number | undefined
+  /** The last try failed too recently. */
+  readonly isResting: boolean
+  /** They stay until a proof is mined: two ends would show what lies between them. */
+  readonly draws: Draws
+  /** Payments that are minted at once. */
+  readonly asked: ReadonlySet<ChallengeNonce>
+}
+
 /**
- * When the mint of each payment may be tried: after its delay, and later after each failure.
+ * When the mint of each payment and of each epoch may be tried: after its delay, and later after each failure.
  * Facilitators that finalize the same payments share one schedule; each question may be a round trip to a store. Two of
  * them may be told that a payment is due at the same moment: the verifier mints no burn twice, so a race costs a proof and no
  * money. A schedule that is lost costs no money either: delays begin again, and failed payments are tried at once.
@@ -63,16 +82,21 @@ export type MintSchedule = {
     readonly delayed: readonly ChallengeNonce[]
     readonly single: readonly ChallengeNonce[]
   }>
+  /** The first look at an epoch draws. */
+  turnOf(epoch: Epoch): Promise<Turn>
+  /** Remembers the moment from which on an epoch is minted, or that it gathers again. */
+  setDue(epoch: Epoch, dueAtMs: number | undefined): Promise<void>
   /** Failures in a row, and whether the last one was too recent to try again. Draws no delay. */
   failuresOf(challengeNonce: ChallengeNonce): Promise<{ readonly count: number; readonly isResting: boolean }>
-  /** Counts a failure: the payment rests, longer each time up to a bound. */
-  failed(challengeNonce: ChallengeNonce): Promise<void>
+  /** Counts a failure: the payment or the epoch rests, longer each time up to a bound. */
+  failed(of: MintTurn): Promise<void>
   /** A try went well: the payment does not rest, and its failures are counted from zero again. Its delay stays over. */
   succeeded(challengeNonce: ChallengeNonce): Promise<void>
-  /** The payment is due at once, without delay and without rest. */
+  /** The payment is due at once, without delay and without rest. Its epoch need not be a company. */
   mintNow(challengeNonce: ChallengeNonce): Promise<void>
   /**
-   * Forgets a payment that has nothing left to mint, or whose burn is gone. Another burn of it begins again.
+   * Forgets a payment that has nothing left to mint, or whose burn is gone, and an epoch that was minted. Another burn begins
+   * again.
    */
-  forget(challengeNonce: ChallengeNonce): Promise<void>
+  forget(of: MintTurn): Promise<void>
 }

@@ -23,8 +23,8 @@ const accepted = (of: FoundTransfer): RecordedPayment => ({
 const judge = (
   transfers: readonly FoundTransfer[],
   payment: RecordedPayment | undefined = open,
-  { now = expiry + 60, dustBelow = 0n, mintsSecond = false } = {},
-) => judgeTransfers({ challenge, payment, transfers, now, dustBelow, mintsSecond })
+  { now = expiry + 60, dustBelow = 0n } = {},
+) => judgeTransfers({ challenge, payment, transfers, now, dustBelow })
 
 describe('transfers that nobody asked for', () => {
   it('are their payer’s until the challenge expires', () => {
@@ -45,26 +45,17 @@ describe('transfers that nobody asked for', () => {
     }
   })
 
-  it('beside an accepted or a late burn are left alone unless the operator wants them minted, and then only larger ones', () => {
+  it('beside an accepted or a late burn are left alone, also larger ones', () => {
     const known = transfer(1000n)
     const late = { ...open, late: { burn: burn(known), reason: 'late' as const, at: seconds(1) } }
-    for (const payment of [accepted(known), late]) {
-      const options = { mintsSecond: true }
-      expect(judge([known, transfer(1000n, 2)], payment, options)).toEqual({ kind: 'nothing' })
-      const larger = transfer(1001n, 2)
-      expect(judge([known, larger], payment)).toEqual({ kind: 'nothing' })
-      const verdict = { kind: 'mint', burn: burn(larger), reason: 'second' }
-      expect(judge([known, larger], payment, options)).toEqual(verdict)
-    }
+    for (const payment of [accepted(known), late])
+      expect(judge([known, transfer(1001n, 2)], payment)).toEqual({ kind: 'nothing' })
   })
 
-  it('that gain less than is worth a mint are not minted, unless they pay in full', () => {
-    const options = { dustBelow: 2000n, mintsSecond: true }
+  it('that are worth less than a mint are not minted, unless they pay in full', () => {
+    const options = { dustBelow: 2000n }
     expect(judge([transfer(999n)], open, options).kind).toBe('nothing')
     expect(judge([transfer(1000n)], open, options).kind).toBe('mint')
-    const known = transfer(1000n)
-    expect(judge([known, transfer(2999n, 2)], accepted(known), options).kind).toBe('nothing')
-    expect(judge([known, transfer(3000n, 2)], accepted(known), options).kind).toBe('mint')
   })
 
   it('of a claimed challenge are accepted when they are what was presented, and wait otherwise', () => {

@@ -9,11 +9,11 @@ import type { Burn, Challenge, LateReason, RecordedPayment } from '../records.js
 /** A transfer to an issued address, and when its block says it happened. */
 export type FoundTransfer = Burn & {
   readonly minedAt: UnixSeconds
-  /** Set for a transfer that is not the payment itself: a batch has counted it, or minted it. */
-  readonly beside?: 'counted' | 'minted'
+  /** A batch has counted it before anybody knew which burn it is. */
+  readonly isCounted?: boolean
 }
 
-export const burnIn = ({ minedAt: _, beside: __, ...burn }: FoundTransfer): Burn => burn
+export const burnIn = ({ minedAt: _, isCounted: __, ...burn }: FoundTransfer): Burn => burn
 
 export type TransfersVerdict =
   /**
@@ -38,13 +38,8 @@ export function judgeTransfers(given: {
   readonly now: number
   /** Less than this is not worth a mint, unless it pays the challenge in full. */
   readonly dustBelow: bigint
-  /**
-   * Whether an address is minted to again for a larger transfer that came later. Anybody can send one, and
-   * the second mint carries the tweak of the first: a stranger would learn which mint was the payment's.
-   */
-  readonly mintsSecond: boolean
 }): TransfersVerdict {
-  const { challenge, payment, transfers, now, dustBelow, mintsSecond } = given
+  const { challenge, payment, transfers, now, dustBelow } = given
   const largest = largestOf(transfers)
   if (!largest) return { kind: 'nothing' }
   if (payment && !payment.accepted) {
@@ -52,12 +47,10 @@ export function judgeTransfers(given: {
     const until = challenge.expiresAt
     if (!payment.late && now < until) return { kind: 'wait', until }
   }
-  const counted = countedOf(payment)
-  if (counted > 0n && !mintsSecond) return { kind: 'nothing' }
-  const gain = largest.value - counted
-  const pays = counted === 0n && largest.value >= challenge.amount
-  if (gain <= 0n || (!pays && gain < dustBelow)) return { kind: 'nothing' }
-  return { kind: 'mint', burn: burnIn(largest), reason: reasonOf(challenge, payment, transfers, largest) }
+  // Anybody can send more, and a second mint carries the tweak of the first: a stranger would learn which was the payment's.
+  if (payment?.accepted ?? payment?.late) return { kind: 'nothing' }
+  if (largest.value < challenge.amount && largest.value < dustBelow) return { kind: 'nothing' }
+  return { kind: 'mint', burn: burnIn(largest), reason: reasonOf(challenge, transfers, largest) }
 }
 
 /** Accepts the claimed transfer once the chain holds it, even if its payer is gone. Its answer waits. */
@@ -72,20 +65,11 @@ function judgeClaimed(
 
 function reasonOf(
   { amount, expiresAt }: Challenge,
-  payment: RecordedPayment | undefined,
   transfers: readonly FoundTransfer[],
   largest: FoundTransfer,
 ): LateReason {
-  if (countedOf(payment) > 0n) return 'second'
   if (largest.value < amount) return totalOf(transfers) >= amount ? 'split' : 'underpaid'
   return largest.minedAt < expiresAt ? 'unpresented' : 'late'
-}
-
-/** The value that is, or will be, minted for an address. */
-export const countedOf = (payment: Pick<RecordedPayment, 'accepted' | 'late'> | undefined): bigint => {
-  const accepted = payment?.accepted?.burn.value ?? 0n
-  const late = payment?.late?.burn.value
-  return late !== undefined && late > accepted ? late : accepted
 }
 
 /** The transfers beside the one burn that the ledger knows of. If the ledger knows none: all transfers. */
@@ -104,12 +88,20 @@ export function besideBurnOf(
   return transfers.filter((transfer) => transfer !== known)
 }
 
-const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
+export const totalOf = (transfers: readonly FoundTransfer[]): bigint =>
   transfers.reduce((sum, { value }) => sum + value, 0n)
 
-/** Transfers that no batch has minted. */
-export const unmintedOf = (transfers: readonly FoundTransfer[]): bigint =>
-  totalOf(transfers.filter(({ beside }) => beside !== 'minted'))
+/** Base units that lie at an address beyond what its payment, or a batch, brings. */
+export function stuckAt(
+  { accepted, late }: Pick<RecordedPayment, 'accepted' | 'late'>,
+  transfers: readonly FoundTransfer[],
+): bigint {
+  const isOwn = ({ leafIndex }: Burn) => [accepted, late].some((own) => own?.burn.leafIndex === leafIndex)
+  const left = totalOf(transfers.filter((transfer) => !transfer.isCounted || isOwn(transfer)))
+  // Of two burns a single proof brings the larger one.
+  const larger = late && late.burn.value > (accepted?.burn.value ?? 0n) ? late : accepted
+  return left - (larger?.burn.value ?? 0n)
+}
 
 /** The largest transfer; the earliest of equal ones. */
 export const largestOf = (transfers: readonly FoundTransfer[]): FoundTransfer | undefined =>

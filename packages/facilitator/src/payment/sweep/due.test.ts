@@ -17,7 +17,7 @@ const paid = (changes: Partial<Challenge> = {}) => ({
 
 const lateBurn = (value = 1_000n) => ({
   burn: { ...burnOf(2), value: units(value) },
-  reason: 'second' as const,
+  reason: 'unrecorded' as const,
   at,
 })
 

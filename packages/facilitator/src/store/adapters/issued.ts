@@ -1,7 +1,7 @@
 /** Issued addresses and the transfers to them, as the follower of the chain asks for them. */
 import type { Address } from '@svc-zerc20/protocol'
 import type { FollowedBlock, IssuedStore } from '../../chain/transfers/issued-store.js'
-import { unmintedOf } from '../../payment/found/judge-transfers.js'
+import { totalOf } from '../../payment/found/judge-transfers.js'
 import type { Payment } from '../../payment/records.js'
 import { first, hexOf, key, list, type Step, sql } from '../sql.js'
 import { type Due, transfersOf, transfersTo } from '../steps/transfer-steps.js'
@@ -67,7 +67,7 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     async forget(issuedBefore, countMax, dustBelow) {
       const gone: number[] = []
       for (const { id, payTo, isPaid } of await ask(unpaidBefore(issuedBefore, countMax))) {
-        const left = isPaid ? unmintedOf(await ask(transfersTo(payTo))) : 0n
+        const left = isPaid ? totalOf(await ask(transfersTo(payTo))) : 0n
         if (left === 0n || left < dustBelow) gone.push(id)
       }
       if (gone.length > 0) await change('forget', gone)
@@ -78,9 +78,8 @@ export function createIssuedStore({ ask, change }: Pick<Store, 'ask' | 'change'>
     putTransfer: (payTo, transfer, dueAt) => change('putTransfer', payTo, transfer, dueAt),
     transfersTo: (payTo) => ask(transfersTo(payTo)),
     found: (epoch) => ask(transfersOf(epoch)),
-    async mark(leaves, as) {
-      for (const { challenge, burn } of leaves)
-        await change('countTransfer', challenge.payTo, burn.leafIndex, as)
+    async mark(leaves) {
+      for (const { challenge, burn } of leaves) await change('countTransfer', challenge.payTo, burn.leafIndex)
     },
     async followedLeaves() {
       const block = await ask(followed())

@@ -319,7 +319,6 @@ describe('grants where another daemon may take over', () => {
         // A wait for a grant is over at once, and no other one ever is.
         clock: { now: () => start, sleep: (ms) => new Promise<void>((end) => ms === 0 && end()) },
         settings: stepSettings,
-        askerOf: () => undefined,
       })
     const pass = (ms: number) => {
       nowMs += ms

@@ -159,7 +159,7 @@ describe('a larger burn that is found while a smaller one is minted', () => {
   it('is not minted with it', async () => {
     const { ledger } = setup()
     await ledger.recordLate(challengeOf(1), small, 'late')
-    await ledger.recordLate(challengeOf(1), large, 'second')
+    await ledger.recordLate(challengeOf(1), large, 'unrecorded')
     expect(await ledger.finalize(nonceOf(1), { value: small.value }, small.value)).toBe('outgrown')
     expect(await awaiting(ledger)).toEqual([nonceOf(1)])
     expect(await ledger.finalize(nonceOf(1), { value: units(4n) }, large.value)).toBe('finalized')
@@ -170,7 +170,7 @@ describe('a larger burn that is found while a smaller one is minted', () => {
     const { ledger } = setup()
     await ledger.recordLate(challengeOf(1), small, 'late')
     await Promise.all([
-      ledger.recordLate(challengeOf(1), large, 'second'),
+      ledger.recordLate(challengeOf(1), large, 'unrecorded'),
       ledger.finalize(nonceOf(1), { value: small.value }, small.value),
     ])
     expect(await awaiting(ledger)).toEqual([nonceOf(1)])

@@ -20,7 +20,7 @@ function open(settings: Pick<Parameters<typeof createMintSchedule>[0], 'delayMs'
   const clock = stoppedClock()
   const { store, ledger } = createMemoryStore(clock)
   return {
-    schedule: createMintSchedule({ store, clock, ...settings }),
+    schedule: createMintSchedule({ store, clock, chance: () => 0, ...settings }),
     advance: clock.advance,
     async accept(...seeds: number[]) {
       for (const seed of seeds) await accept(ledger, seed)
@@ -107,18 +107,40 @@ describe('the mint schedule', () => {
   })
 })
 
-it('a delay that was drawn is the same after a restart', async () => {
+it('what was drawn for a payment and for an epoch is the same after a restart, and so are their rests', async () => {
   const path = join(temporaryFolder(), 'journal')
   const clock = stoppedClock()
   const retryMs = { first: 100, max: 100 }
+  const epoch = { treasury: challengeOf(1).treasury, ledger: 'ab', start: 60 }
+  const inEpoch = challengeOf(2, { epoch })
   const first = await openTestStore({ isThreaded: true, path }, clock)
   await accept(first.ledger, 1)
-  const drawn = createMintSchedule({ store: first.store, clock, delayMs: () => 5_000, retryMs })
+  await first.ledger.issue(inEpoch)
+  const settings = { store: first.store, clock, retryMs }
+  const drawn = createMintSchedule({ ...settings, delayMs: () => 5_000, chance: () => 0.25 })
   expect((await drawn.plan(10)).delayed).toEqual([nonceOf(1)])
+  expect(await drawn.turnOf(epoch)).toMatchObject({ isResting: false, asked: new Set() })
+  await drawn.setDue(epoch, 7)
+  await drawn.failed(epoch)
+  await drawn.mintNow(inEpoch.nonce)
+  const turn = {
+    dueAtMs: 7,
+    isResting: true,
+    draws: { time: 0.25, place: 0.25 },
+    asked: new Set([nonceOf(2)]),
+  }
+  expect(await drawn.turnOf(epoch)).toEqual(turn)
   await first.close()
   const second = await openTestStore({ isThreaded: true, path }, clock)
-  const again = createMintSchedule({ store: second.store, clock, delayMs: () => 0, retryMs })
+  const again = createMintSchedule({ ...settings, store: second.store, delayMs: () => 0, chance: () => 0.5 })
   expect((await again.plan(10)).delayed).toEqual([nonceOf(1)])
+  expect(await again.turnOf(epoch)).toEqual(turn)
+  await again.forget(epoch)
+  expect(await again.turnOf(epoch)).toMatchObject({
+    dueAtMs: undefined,
+    isResting: false,
+    draws: { time: 0.5 },
+  })
   clock.advance(5_000)
   expect(await again.plan(10)).toMatchObject({ due: [{ challenge: { nonce: nonceOf(1) } }], delayed: [] })
   await second.close()

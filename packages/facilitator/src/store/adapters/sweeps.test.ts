@@ -117,7 +117,7 @@ describe('the ledger of fees', () => {
     const sweep: Sweep = { recipient: recipients[0], amount: units(10n), challengeNonces: [nonceOf(1)] }
     await under.ledger().recordSweepSigned(sweep, transaction(0))
     await under.ledger().endSweep({ ...sweep, transactions: [transaction(0)] }, done(0))
-    await under.ledger().recordLate(challenge, { ...burnOf(2), value: units(5_000n) }, 'second')
+    await under.ledger().recordLate(challenge, { ...burnOf(2), value: units(5_000n) }, 'unrecorded')
     for (const again of [() => undefined, under.restart]) {
       await again()
       expect(await dueIn(under)).toEqual([])
@@ -231,7 +231,7 @@ async function createWorld() {
     },
     async second({ seed }) {
       if (!known.has(seed)) return
-      await ledger().recordLate(challengeOf(seed), { ...burnOf(2), value: units(5_000n) }, 'second')
+      await ledger().recordLate(challengeOf(seed), { ...burnOf(2), value: units(5_000n) }, 'unrecorded')
     },
     async late({ seed, fee }) {
       const challenge = feeChallenge(100 + seed, BigInt(fee))

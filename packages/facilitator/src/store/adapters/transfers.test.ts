@@ -50,12 +50,12 @@ describe('transfers to issued addresses', () => {
     const put = (leaf: number, value: bigint) =>
       issued.putTransfer(addressOf(1), { ...transferOf(leaf), value: units(value) }, 0)
     for (const leaf of [1, 2, 3, 4]) await put(leaf, BigInt(leaf))
-    await issued.mark([{ challenge: challengeOf(1), burn: transferOf(1) }], 'counted')
+    await issued.mark([{ challenge: challengeOf(1), burn: transferOf(1) }])
     expect(await put(5, 2n)).toBe('full')
     expect(await put(5, 3n)).toBe('kept')
     const kept = await issued.transfersTo(addressOf(1))
-    expect(kept.map(({ leafIndex, beside }) => [leafIndex, beside])).toEqual([
-      [1n, 'counted'],
+    expect(kept.map(({ leafIndex, isCounted }) => [leafIndex, isCounted])).toEqual([
+      [1n, true],
       [3n, undefined],
       [4n, undefined],
       [5n, undefined],
@@ -63,7 +63,7 @@ describe('transfers to issued addresses', () => {
     // A transfer that a batch counted stays counted, also when a reorg was followed again.
     await issued.dropTransfersAfter(0)
     await put(1, 1n)
-    expect(await issued.transfersTo(addressOf(1))).toMatchObject([{ beside: 'counted' }])
+    expect(await issued.transfersTo(addressOf(1))).toMatchObject([{ isCounted: true }])
     await close()
   })
 
@@ -79,10 +79,10 @@ describe('transfers to issued addresses', () => {
     for (const challenge of [own, ...others]) await ledger.issue(challenge)
     for (const leaf of [1, 2, 3, 4]) await issued.putTransfer(addressOf(leaf), transferOf(leaf), 0)
     await issued.putTransfer(addressOf(1), transferOf(5), 0)
-    await issued.mark([{ challenge: own, burn: transferOf(5) }], 'minted')
+    await issued.mark([{ challenge: own, burn: transferOf(5) }])
     expect(await issued.found({ ...epoch, treasury: own.treasury })).toEqual([
-      { challenge: own, burn: burnIn(transferOf(1)), beside: 'open' },
-      { challenge: own, burn: burnIn(transferOf(5)), beside: 'minted' },
+      { challenge: own, burn: burnIn(transferOf(1)), isCounted: false },
+      { challenge: own, burn: burnIn(transferOf(5)), isCounted: true },
     ])
     await close()
   })

@@ -20,32 +20,32 @@ function* setDue(payTo: Address, dueAt: number): Step<void> {
     ON CONFLICT (pay_to) DO UPDATE SET due_at = excluded.due_at`
 }
 
-/** Transfers as they are kept, with what a batch did with them: rows with `record` and `beside`. */
+/** Transfers as they are kept, and whether a batch counted them: rows with `record`, and a `counted` that may be null. */
 const kept = sql`
   transfer LEFT JOIN counted ON counted.leaf = transfer.leaf AND counted.pay_to = transfer.pay_to`
 
-const transferIn = ({ record, beside }: Row): FoundTransfer => ({
+const transferIn = ({ record, counted }: Row): FoundTransfer => ({
   ...decode<FoundTransfer>(record),
-  ...(beside !== null && { beside }),
+  ...(counted !== null && { isCounted: true }),
 })
 
 /** Transfers to an address that are kept, in the order of the chain. */
 export function* transfersTo(payTo: Address): Step<readonly FoundTransfer[]> {
   const rows = yield sql`
-    SELECT record, beside FROM ${kept} WHERE transfer.pay_to = ${key(payTo)} ORDER BY transfer.leaf`
+    SELECT record, counted.leaf AS counted FROM ${kept} WHERE transfer.pay_to = ${key(payTo)} ORDER BY transfer.leaf`
   return rows.map(transferIn)
 }
 
 /** Transfers to addresses of an epoch. */
 export function* transfersOf(epoch: Epoch): Step<readonly EpochLeaf[]> {
   const rows = yield sql`
-    SELECT payment.record AS payment, transfer.record AS record, beside
+    SELECT payment.record AS payment, transfer.record AS record, counted.leaf AS counted
     FROM ${kept} JOIN payment ON payment.pay_to = transfer.pay_to
     WHERE epoch = ${epochColumn(epoch)} AND treasury = ${key(epoch.treasury)} ORDER BY transfer.pay_to, transfer.leaf`
   return rows.map((row) => ({
     challenge: decode<Payment>(row.payment).challenge,
     burn: burnIn(transferIn(row)),
-    beside: row.beside ?? 'open',
+    isCounted: row.counted !== null,
   }))
 }
 
@@ -55,7 +55,7 @@ function* putTransfer(
   transfer: FoundTransfer,
   dueAt: number,
 ): Step<'kept' | 'known' | 'full'> {
-  const { beside: _, ...found } = transfer
+  const { isCounted: _, ...found } = transfer
   const { leafIndex, blockNumber } = found
   const kept = yield* transfersTo(payTo)
   const isKnown = kept.some((each) => each.leafIndex === leafIndex)
@@ -72,16 +72,11 @@ function* putTransfer(
   return isKnown ? 'known' : 'kept'
 }
 
-function* countTransfer(
-  context: StepContext,
-  payTo: Address,
-  leafIndex: bigint,
-  beside: 'counted' | 'minted',
-): Step<void> {
+function* countTransfer(context: StepContext, payTo: Address, leafIndex: bigint): Step<void> {
   const row = yield* first(sql`SELECT nonce FROM payment WHERE pay_to = ${key(payTo)}`)
   if (!row) return
   const nonce = hexOf(row.nonce) as ChallengeNonce
-  yield* context.record({ event: 'transfer_counted', challengeNonce: nonce, payTo, leafIndex, beside })
+  yield* context.record({ event: 'transfer_counted', challengeNonce: nonce, payTo, leafIndex })
 }
 
 function* setFollowed(_: StepContext, block: FollowedBlock): Step<void> {
