@@ -17,7 +17,7 @@ function open({ hasDashboard = true, hasHistory = true, left = 99 } = {}) {
   })
   let asked = 0
   const refused = { ok: false, reason: 'too_many_requests', message: 'wait' } as const
-  const aside = async () => (++asked > left ? refused : undefined)
+  const aside = () => (++asked > left ? refused : undefined)
   registerWebPages(app, { hasDashboard, hasHistory, admission: { aside } })
   return app
 }

@@ -72,7 +72,6 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   }
 }
 
-
 /** The file is written behind the ledger, and closed before it. */
 async function attachHistory(
   { config, clock, log }: StorageDeps,

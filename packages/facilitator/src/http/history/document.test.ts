@@ -82,7 +82,7 @@ async function ask({ app }: HistoryApp, method: 'GET' | 'POST', url: string, mor
 }
 
 it('the answers of both roles, and refusals by role, token, form and rate', async () => {
-  const admission = { participant: async () => undefined, login: async () => undefined }
+  const admission = { participant: () => undefined, login: () => undefined }
   const world = await openHistoryApp({ payments, login, statements: statementsOf(), admission })
   const byNonce = await openHistoryApp({
     payments,
@@ -119,7 +119,7 @@ it('the answers of both roles, and refusals by role, token, form and rate', asyn
     expect((await ask(world, 'GET', `/history${path}`, provider)).statusCode).toBe(400)
   }
   await ask(world, 'GET', '/history/export?format=csv', provider)
-  const usedUp = async () => ({ ...reject('too_many_requests'), retryAfter: 7 })
+  const usedUp = () => ({ ...reject('too_many_requests'), retryAfter: 7 })
   const busy = await openHistoryApp({ login, admission: { participant: usedUp, login: usedUp } })
   const payer = { headers: await busy.headerOf('payer') }
   for (const { method, path, auth, body } of historyRoutes) {
