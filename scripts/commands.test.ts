@@ -129,6 +129,17 @@ describe('documented commands', () => {
     expect(faults).toEqual([])
   })
 
+  it('take no other folder by npm, and no sample of code names a port: whoever listens there would get what is for another', () => {
+    const faults = pages.filter((page) =>
+      /--prefix|'http:\/\/127\.0\.0\.1:(?:40\d\d|8545)/.test(readText(page)),
+    )
+    expect(faults).toEqual([])
+    const clients = pages.filter((page) =>
+      /guides\/(?:sell|pay)-|packages\/(?:payer|resource-server)/.test(page),
+    )
+    expect(clients.filter((page) => readText(page).includes(':4032'))).toEqual([])
+  })
+
   it('a client of MCP shares its state folder with the shell, or approvals and totals would be in two places', () => {
     const samples = pages.flatMap((page) =>
       [...readText(page).matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text),

@@ -26,13 +26,16 @@ export type Limits = Settable<typeof limits>
 
 /** Served answers that are kept for payers whose connection broke. */
 export const answerLimits = {
-  /** Time in which the same payment gets the same answer again. */
+  /** Time in which the same payment gets the same answer again, and in which a run of its handler is taken for alive. */
   keptMs: 600_000,
-  /** Time in which an accepted payment whose handler failed may run it again. */
+  /** Time in which an accepted payment whose handler failed may run it again, from the last run on. */
   owedMs: 86_400_000,
-  /** Size of all answers in memory together. The oldest are forgotten first, and a larger one is not kept. */
+  /**
+   * Size of all answers in memory together, and of what is owed, which is under a kilobyte each. The oldest answers are
+   * forgotten first, what is owed after all of them, and a larger answer is not kept.
+   */
   bytesMax: 67_108_864,
-  /** Number of answers in memory. */
+  /** Number of answers in memory, and of what is owed. */
   answersMax: 10_000,
 } as const
 
@@ -79,7 +82,7 @@ export const clientLimits = {
    */
   unacceptedPerMinute: 20,
   /** Re-sent settles a minute. Above this, the payer is told to send its payment again. */
-  resendsPerMinute: 60,
+  resendsPerMinute: 50,
   /** Clients remembered at a time, each for a minute after its last request. All others share one client's limit. */
   clientsMax: 10_000,
   /** Offers with payments remembered at a time, those with refused ones for longer. The oldest are forgotten first. */
@@ -87,6 +90,16 @@ export const clientLimits = {
 } as const
 
 export type ClientLimits = Settable<typeof clientLimits>
+
+/** Above `unacceptedPerMinute`, payloads of a client that it was told to send again take turns. */
+export const awaitedLimits = {
+  /** Time from one turn to the next. With its other requests that is still less than the 120 a minute. */
+  everyMs: 8_000,
+  /** Offers that wait for their turn. Further ones have none. */
+  offersMax: 100,
+  /** An offer that was not presented for this long waits no more. */
+  goneMs: 30_000,
+} as const
 
 /** Clients and offers without a refusal for this long are forgotten. */
 export const refusalsKeptMs = 600_000

@@ -51,10 +51,20 @@ export const paymentUnderWay: Explanation = {
   action: presentAgain,
 }
 
+/** Told where a payment that is owed an answer comes with another request than the first time. */
+export const paymentOwed: Explanation = {
+  reason: 'payment_owed',
+  error: 'This payment was accepted for another request, and is still owed the answer to that one.',
+  action: 'Present the payment with the same request as the first time. Do not pay again.',
+}
+
 const isReason = (text: string): text is ReasonCode => Object.hasOwn(reasons, text)
 
 /** Which kind of retry may help. A reason that is not in the table is final for its payload. */
 export const retryOf = (reason: string): Retry => (isReason(reason) ? reasons[reason].retry : 'fresh_offer')
+
+/** Whether the facilitator has looked at the payment. Otherwise it speaks of itself. */
+export const isVerdict = (reason: string): boolean => retryOf(reason) !== 'later' && reason !== 'overloaded'
 
 export function explain({ reason, message, transaction }: Refusal): Explanation {
   const known = isReason(reason) ? reasons[reason] : undefined

@@ -2,6 +2,7 @@
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
+import type { Params } from '../visits/priced-request.js'
 import { visits } from '../visits/visit.js'
 import { type Holdable, holdAnswer } from './held-answer.js'
 import { type Recordable, recordAnswer, writeAnswer } from './recorded-answer.js'
@@ -14,6 +15,7 @@ type Request = {
   readonly baseUrl: string
   readonly path: string
   readonly originalUrl: string
+  readonly params?: Params
   /** Of a handler in `app.use` there is none. */
   readonly route?: { readonly path?: unknown } | undefined
   readonly headers: Record<string, string | string[] | undefined>
@@ -48,10 +50,11 @@ export function sellOnExpress<Official extends Middleware>(
     const { route, admit } = open(sale)
     const official = paymentMiddlewareFromHTTPServer(route as never) as unknown as Handle
     const handle: Handle = async (request, response, next) => {
-      const { method, baseUrl, path, originalUrl: target, headers } = request
+      const { method, baseUrl, path: rest, params, originalUrl: target, headers } = request
       const header = (name: string) => [headers[name.toLowerCase()]].flat()[0]
       const anyCase = { mount: baseUrl, patterns: patternsOf(request) }
-      const admission = await admit({ request, method, path: `${baseUrl}${path}`, anyCase, target, header })
+      const routed = { path: `${baseUrl}${rest}`, anyCase, params }
+      const admission = await admit({ request, method, ...routed, target, header })
       if (admission === 'free') return next()
       if ('visit' in admission) {
         const { visit, presentation } = admission

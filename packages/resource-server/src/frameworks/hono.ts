@@ -2,6 +2,7 @@
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
+import type { Params } from '../visits/priced-request.js'
 import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
 import { wholeOf } from './whole-answer.js'
 
@@ -15,6 +16,7 @@ type Context = {
     /** Its signal tells that the client is gone. */
     readonly raw: { readonly signal?: AbortSignal }
     header(name: string): string | undefined
+    param(): Params
   }
   res: Response | undefined
   readonly env?: { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined
@@ -46,7 +48,14 @@ export function sellOnHono<Official extends Middleware>(
       const { method, path, url } = context.req
       const { pathname, search } = new URL(url)
       const header = (name: string) => context.req.header(name)
-      const admission = await admit({ request: context, method, path, target: pathname + search, header })
+      const routed = { path, params: context.req.param() }
+      const admission = await admit({
+        request: context,
+        method,
+        ...routed,
+        target: pathname + search,
+        header,
+      })
       if (admission === 'free') return next()
       if ('answer' in admission) return refusalToResponse(admission.answer)
       if ('kept' in admission) return keptToResponse(admission.kept)

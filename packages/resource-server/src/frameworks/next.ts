@@ -2,6 +2,7 @@
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createGate, type GateOptions, type PaidSale } from '../gate/gate.js'
 import type { SvcScheme } from '../scheme/scheme.js'
+import type { Params } from '../visits/priced-request.js'
 import { visits } from '../visits/visit.js'
 import { keptToResponse, refusalToResponse, serve } from './web-answer.js'
 import { wholeOf } from './whole-answer.js'
@@ -18,7 +19,8 @@ type Wrap = (
   server: never,
 ) => (request: never) => Promise<unknown>
 type Handler = (request: never, context: never) => unknown
-type Handle = (request: Request, context: unknown) => Promise<unknown>
+type Context = { readonly params?: Params | Promise<Params> } | undefined
+type Handle = (request: Request, context: Context) => Promise<unknown>
 
 /** A handler of Next sees no connection, so the seller must say how clients are told apart. */
 export type NextGateOptions<Request> = GateOptions<Request> &
@@ -40,7 +42,7 @@ export function sellOnNext<Official extends Wrap>(
     const run = handler as unknown as Handle
     // The official wrapper passes only the request on. The parameters of a dynamic route come from the visit.
     const sold = async (request: unknown) => {
-      const answer = await run(request as Request, visits.getStore()?.handed)
+      const answer = await run(request as Request, visits.getStore()?.handed as Context)
       return (await wholeOf(answer as Response, clock)) as never
     }
     const official = withX402FromHTTPServer(sold, route as never) as (request: Request) => Promise<Response>
@@ -50,6 +52,7 @@ export function sellOnNext<Official extends Wrap>(
         request,
         method,
         path: nextUrl.pathname,
+        params: await context?.params,
         target: nextUrl.pathname + nextUrl.search,
         header: (name) => headers.get(name) ?? undefined,
         handed: context,

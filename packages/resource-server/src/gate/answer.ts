@@ -2,7 +2,7 @@
 import { PAYMENT_REQUIRED_CACHE_CONTROL } from '@x402/core/server'
 import { type FacilitatorFailure, isFacilitatorFailure } from '../facilitator/client.js'
 import { noVerdictRetrySeconds, presentationLimits } from '../limits.js'
-import { type Explanation, paymentUnderWay, presentAgain } from '../refusal.js'
+import { type Explanation, paymentOwed, paymentUnderWay, presentAgain } from '../refusal.js'
 import { OverLimit } from '../visits/bucket.js'
 import { RepeatedQuery } from '../visits/priced-request.js'
 
@@ -68,6 +68,10 @@ const repeatedQuery = refuse(400, 'repeated_query', {
 
 export const underWay = refuse(503, paymentUnderWay.reason, paymentUnderWay, {
   'retry-after': `${presentationLimits.retrySeconds}`,
+})
+
+export const owedElsewhere = refuse(503, paymentOwed.reason, paymentOwed, {
+  'retry-after': `${noVerdictRetrySeconds}`,
 })
 
 export const answersUnavailable = refuse(

@@ -3,17 +3,18 @@ import { type Clock, Headers, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import type { PaymentOption } from '@x402/core/http'
 import { x402ResourceServer } from '@x402/core/server'
-import type { SettleResponse } from '@x402/core/types'
+import type { Price, SettleResponse } from '@x402/core/types'
 import type { ClientLimits } from '../limits.js'
 import { type Terms, toTerms } from '../offers/terms.js'
+import { isVerdict } from '../refusal.js'
 import { type RouteSale, readPayment } from '../scheme/route-offer.js'
 import type { SvcScheme } from '../scheme/scheme.js'
 import type { AnswerStore } from '../served/answer-store.js'
 import { answerKeyIn, createServed, type Presentation, type ServedAnswer, unkept } from '../served/served.js'
 import { clientKey, createClientCounts } from '../visits/client-limits.js'
-import type { AnyCase } from '../visits/priced-request.js'
-import type { Visit } from '../visits/visit.js'
-import { type Answer, answersUnavailable, answerTo, refuse, underWay } from './answer.js'
+import { highestPrice, type Routed } from '../visits/priced-request.js'
+import { type Visit, visits } from '../visits/visit.js'
+import { type Answer, answersUnavailable, answerTo, owedElsewhere, refuse, underWay } from './answer.js'
 import { forPerson, isForPerson, openPages, type PaywallOption } from './for-person.js'
 import { PaidRoute } from './paid-route.js'
 import { createReady } from './readiness.js'
@@ -50,11 +51,9 @@ export type GateOptions<Request> = {
 }
 
 /** A request as the gate needs it. */
-export type Arrival<Request> = {
+export type Arrival<Request> = Routed & {
   readonly request: Request
   readonly method: string
-  readonly path: string
-  readonly anyCase?: AnyCase
   /** Path and query: an answer is kept for this very target. */
   readonly target: string
   readonly header: (name: string) => string | undefined
@@ -92,26 +91,29 @@ export function createGate<Request>(
 
   function visitBy(
     key: string,
-    { path, anyCase, handed }: Arrival<Request>,
+    { path, anyCase, params, handed }: Arrival<Request>,
     { presentation, owed }: { presentation: Presentation; owed?: SettleResponse },
   ): Admission {
-    let isAsked = false
+    let isCounted = false
     const visit: Visit = {
       path,
       anyCase,
+      params,
       handed,
       owed,
       noteAccepted: presentation.accept,
       takeOffer: () => counts.takeOffer(key),
       checkPayment(presented) {
-        counts.refused.check(key, presented)
-        isAsked = owed === undefined
+        isCounted = counts.refused.check(key, presented)
       },
-      noteRefused: (presented, reason) => counts.refused.note(key, presented, reason),
+      noteRefused(presented, reason) {
+        counts.refused.note(key, presented, reason)
+        visit.hasNoVerdict = !isVerdict(reason)
+      },
       mayResend: () => counts.mayResend(key),
     }
     const end: Presentation['end'] = (answer) => {
-      if (isAsked && visit.isAccepted !== true) counts.refused.noteUnaccepted(key)
+      if (isCounted && !visit.isAccepted && !visit.hasNoVerdict) counts.refused.noteUnaccepted(key)
       return presentation.end(answer)
     }
     return { visit, presentation: { ...presentation, end } }
@@ -141,13 +143,14 @@ export function createGate<Request>(
     counts.takeSealed(challengeNonce)
     const begun = await served.begin({ challengeNonce, payment, resource: `${method} ${target}` })
     if (begun === 'busy') return { answer: underWay }
+    if (begun === 'owed_elsewhere') return { answer: owedElsewhere }
     if ('kept' in begun) return begun
     return visitBy(key, arrival, begun)
   }
 
   return ({ methods, free, alsoAccepts = [], ...sale }) => {
     const judge = createVerbJudge({ methods, free })
-    const accepts = [svc.accept(sale), ...alsoAccepts]
+    const accepts = [svc.accept(sale), ...alsoAccepts.map(pricedAlike)]
     const route = new PaidRoute({ server, ready, accepts, pages, ...sale })
     const terms = toTerms(sale)
     return {
@@ -168,6 +171,16 @@ export function createGate<Request>(
     }
   }
 }
+
+/** Entries of other schemes are priced by the same request as ours. */
+function pricedAlike(entry: PaymentOption): PaymentOption {
+  const { price } = entry
+  if (typeof price !== 'function') return entry
+  return { ...entry, price: (context) => highestPrice(context, visits.getStore(), price, amountOf) }
+}
+
+const amountOf = (price: Price) =>
+  Number(typeof price === 'object' ? price.amount : `${price}`.replace('$', ''))
 
 /** Refused, because clients that share one limit could use it up for each other. */
 const clientUnknown = refuse(500, 'client_unknown', {

@@ -12,6 +12,8 @@ import {
   x402HTTPResourceServer,
   type x402ResourceServer,
 } from '@x402/core/server'
+import type { PaymentPayload, SettleResponse } from '@x402/core/types'
+import { isFacilitatorFailure } from '../facilitator/client.js'
 import { type Explanation, explain } from '../refusal.js'
 import { readPayment } from '../scheme/route-offer.js'
 import { OverLimit } from '../visits/bucket.js'
@@ -33,20 +35,22 @@ type Process = Parameters<x402HTTPResourceServer['processHTTPRequest']>
 type Settlement = Parameters<x402HTTPResourceServer['processSettlement']>
 
 export class PaidRoute extends x402HTTPResourceServer {
+  readonly #server: x402ResourceServer
   readonly #ready: Ready
   readonly #pages: Pages | undefined
 
   constructor(deps: PaidRouteDeps) {
     super(deps.server, routeOf(deps))
+    this.#server = deps.server
     this.#ready = deps.ready
     this.#pages = deps.pages
     // Our pages are made from the finished answer; the official one would be made for nothing.
     this.registerPaywallProvider({ generateHtml: () => '' })
   }
 
-  /** Never fails. When the facilitator is down at the start, later requests ask it again. */
+  /** Nothing waits for it: a request that needs the facilitator asks itself, and what is owed needs none. */
   override async initialize(): Promise<void> {
-    await this.#ready().catch(() => {})
+    void this.#ready().catch(() => {})
   }
 
   override requiresPayment(): boolean {
@@ -57,6 +61,7 @@ export class PaidRoute extends x402HTTPResourceServer {
     const visit = visits.getStore()
     if (visit === undefined)
       throw new SvcError('not_visited', 'a paid route is reached through its gate only')
+    if (visit.owed !== undefined) return this.#runAgain(context, visit.owed, visit)
     try {
       await this.#ready()
       const result = await super.processHTTPRequest(withoutJunk(context), paywall)
@@ -68,7 +73,34 @@ export class PaidRoute extends x402HTTPResourceServer {
     } catch (error) {
       const answer = answerTo(error)
       if (answer === undefined) throw error
+      visit.hasNoVerdict ||= isFacilitatorFailure(error)
       return { type: 'payment-error', response: this.#inWords(context, answer) }
+    }
+  }
+
+  /** What was paid for is delivered, whatever the price and the facilitator are now. */
+  #runAgain(context: Process[0], owed: SettleResponse, visit: Visit): HTTPProcessResult {
+    visit.isAccepted = true
+    const header = context.adapter.getHeader(Headers.paymentSignature)
+    const paymentPayload = readPayment(header) as unknown as PaymentPayload
+    const { accepted: paymentRequirements } = paymentPayload
+    return {
+      type: 'payment-verified',
+      cancellationDispatcher: this.#server.createPaymentCancellationDispatcher(
+        paymentPayload,
+        paymentRequirements,
+        undefined,
+        { request: context },
+        ['before-handler'],
+      ),
+      beforeHandlerSettlement: {
+        phase: 'before-handler',
+        flow: 'upfront',
+        result: owed,
+        requirements: paymentRequirements,
+      },
+      paymentPayload,
+      paymentRequirements,
     }
   }
 
@@ -86,7 +118,7 @@ export class PaidRoute extends x402HTTPResourceServer {
       if (visit === undefined || !result.success) return result
       visit.isAccepted = true
       const [, , , , , , phase] = args
-      if (phase === 'before-handler' && visit.owed === undefined) {
+      if (phase === 'before-handler') {
         const { headers: _, requirements: __, ...receipt } = result
         await visit.noteAccepted(receipt)
       }
@@ -102,6 +134,8 @@ export class PaidRoute extends x402HTTPResourceServer {
     } catch (error) {
       const response = answerTo(error)
       if (typeof response?.body !== 'object') throw error
+      const visit = visits.getStore()
+      if (visit !== undefined) visit.hasNoVerdict ||= isFacilitatorFailure(error)
       const { network } = args[1]
       const { reason: errorReason, error: errorMessage } = response.body
       return {

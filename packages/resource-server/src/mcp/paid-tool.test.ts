@@ -9,7 +9,14 @@ import {
   type TestFacilitator,
 } from '../../test/facilitator.js'
 import { offerOf, paymentFor, schemeFor } from '../../test/shop.js'
-import { paidTool, SvcMcpServer, type ToolAnswers, type ToolResult, type ToolSale } from '../index.js'
+import {
+  createMemoryAnswers,
+  paidTool,
+  SvcMcpServer,
+  type ToolAnswers,
+  type ToolResult,
+  type ToolSale,
+} from '../index.js'
 
 let facilitator: TestFacilitator
 beforeAll(async () => {
@@ -197,7 +204,9 @@ describe('a result that was paid for', () => {
       await expect(tool.pay(payment)).rejects.toThrow('no index')
       facilitator.script.settle = () => ({ body: refused('already_accepted') })
       const _meta = { 'x402/payment-response': accepted }
-      expect((await tool.pay(payment, { query: 'y' })).isError).toBe(true)
+      const other = await tool.pay(payment, { query: 'y' })
+      expect(other.isError).toBe(true)
+      expect(JSON.parse(String(other.content[0]?.text))).toMatchObject({ reason: 'payment_owed' })
       expect(runs).toBe(1)
       expect(await tool.pay(payment)).toEqual({ ...failed, _meta })
       const copies = await Promise.all([tool.pay(payment), tool.pay(payment)])
@@ -206,6 +215,17 @@ describe('a result that was paid for', () => {
       else expect(copies[1]?.isError).toBe(true)
       expect(runs).toBe(3)
     }
+  })
+
+  it('is owed at the price of then, also after a restart', async () => {
+    const answers = createMemoryAnswers()
+    const fail = (): ToolResult => ({ isError: true, content: [] })
+    const tool = openTool({ upfront: true }, fail, { answers })
+    const payment = await paymentAsked(tool)
+    expect((await tool.pay(payment)).isError).toBe(true)
+    facilitator.script.settle = () => ({ body: refused('already_accepted') })
+    const dearer = openTool({ upfront: true, price: '200' }, undefined, { answers })
+    expect((await dearer.pay(payment)).content).toEqual([{ type: 'text', text: 'found x' }])
   })
 
   it('is given again to the same payment for the same call, and to nothing else', async () => {

@@ -2,11 +2,11 @@
  * A paid MCP tool: the x402 MCP transport (tool-result binding) around a handler. Types are structural, so
  * any MCP SDK whose handlers take `(args, extra)` fits.
  */
-import { Json, Offer } from '@svc-zerc20/protocol'
+import { Json } from '@svc-zerc20/protocol'
 import { resolvePaymentFlowPhases, type x402ResourceServer } from '@x402/core/server'
 import type { PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse } from '@x402/core/types'
 import { refusalOf } from '../facilitator/client.js'
-import { explain, paymentUnderWay } from '../refusal.js'
+import { explain, paymentOwed, paymentUnderWay } from '../refusal.js'
 import { isFinal } from '../scheme/resettle.js'
 import { type Begun, type Presentation, unkept } from '../served/served.js'
 import { SvcMcpServer } from './server.js'
@@ -59,13 +59,15 @@ export function paidTool<Args, Extra extends ToolExtra>(
 
   /** Verifies, runs and settles. Tells when the payment is accepted: from then on the result is the payer's. */
   async function sell(
-    { payment, offer, args, extra, owed }: Sale<Args, Extra>,
+    { payment, known, args, extra, owed }: Sale<Args, Extra>,
     accepted: (beforeHandler?: SettleResponse) => Promise<void>,
   ): Promise<ToolResult> {
     if (owed !== undefined) {
       await accepted()
       return withReceipt(await handler(args, extra), owed)
     }
+    const offer = server.findMatchingRequirements(known, payment)
+    if (offer === undefined) return demand('No matching payment requirements')
     const verified = await server.verifyPayment(payment, offer)
     if (!verified.isValid) return demand(verified.invalidReason ?? 'invalid payment')
 
@@ -89,23 +91,22 @@ export function paidTool<Args, Extra extends ToolExtra>(
     const payment = readPayment(extra)
     if (payment === undefined) return demand('Payment required')
     const { accepts: known } = await server.createPaymentRequiredResponse(accepts, resource)
-    const offer = server.findMatchingRequirements(known, payment)
-    if (offer === undefined) return demand('No matching payment requirements')
-    const begun = await beginPresentation(server, payment, offer, JSON.stringify([resource.url, args]))
-    if (begun === 'busy') {
-      return { isError: true, content: [{ type: 'text', text: JSON.stringify(paymentUnderWay) }] }
+    const begun = await beginPresentation(server, payment, known, JSON.stringify([resource.url, args]))
+    if (typeof begun === 'string') {
+      const words = begun === 'busy' ? paymentUnderWay : paymentOwed
+      return { isError: true, content: [{ type: 'text', text: JSON.stringify(words) }] }
     }
     if ('kept' in begun) return JSON.parse(Buffer.from(begun.kept.body).toString('utf8')) as ToolResult
     const { presentation, owed } = begun
     return during(presentation, extra.signal, (accepted) =>
-      sell({ payment, offer, args, extra, owed }, accepted),
+      sell({ payment, known, args, extra, owed }, accepted),
     )
   }
 }
 
 type Sale<Args, Extra> = {
   readonly payment: PaymentPayload
-  readonly offer: PaymentRequirements
+  readonly known: PaymentRequirements[]
   readonly args: Args
   readonly extra: Extra
   /** The receipt of a payment that was accepted before, and whose handler failed. */
@@ -116,12 +117,13 @@ type Sale<Args, Extra> = {
 async function beginPresentation(
   server: x402ResourceServer,
   payment: PaymentPayload,
-  { scheme, extra }: PaymentRequirements,
+  known: readonly PaymentRequirements[],
   resource: string,
 ): Promise<Begun> {
-  if (!(server instanceof SvcMcpServer) || scheme !== Offer.scheme) return { presentation: unkept }
-  const challengeNonce = String(extra?.challengeNonce)
-  return server.served.begin({ challengeNonce, payment: JSON.stringify(payment), resource })
+  const offer = server instanceof SvcMcpServer ? server.unseal(known, payment) : undefined
+  if (offer === undefined) return { presentation: unkept }
+  const challengeNonce = String(offer.extra.challengeNonce)
+  return (server as SvcMcpServer).served.begin({ challengeNonce, payment: JSON.stringify(payment), resource })
 }
 
 /** Keeps what an accepted payment bought before it goes out: the same payment gets the same again. */

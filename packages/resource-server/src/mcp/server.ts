@@ -76,6 +76,19 @@ export class SvcMcpServer extends x402ResourceServer {
     return super.findMatchingRequirements(others, payload)
   }
 
+  /** The offer of ours that is echoed, whatever it costs now: a payment that was accepted is owed its answer. */
+  unseal(
+    available: readonly PaymentRequirements[],
+    payload: PaymentPayload,
+  ): PaymentRequirements | undefined {
+    for (const requirements of available) {
+      const template = readTemplate(requirements)
+      const unsealed = template && this.#svc.offers.unseal(payload, template.bound.resource, template.terms)
+      if (unsealed !== undefined) return unsealed.offer
+    }
+    return undefined
+  }
+
   /** Throws on a refusal too, because the official MCP wrapper treats every returned result as paid. */
   override async settlePayment(...args: Settle) {
     const result = await super.settlePayment(...args)

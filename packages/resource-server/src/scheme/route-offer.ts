@@ -4,16 +4,17 @@ import type { HTTPRequestContext, PaymentOption } from '@x402/core/http'
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Offers } from '../offers/offers.js'
 import { type ListPrice, parsePrice, type SaleTerms, toTerms } from '../offers/terms.js'
-import { type AnyCase, pricedRequests, RepeatedQuery } from '../visits/priced-request.js'
-import { type Visit, visits } from '../visits/visit.js'
+import { highestPrice, type PricedRequest, RepeatedQuery } from '../visits/priced-request.js'
+import { visits } from '../visits/visit.js'
 import type { RequestOffer, RequestOffers } from './request-offers.js'
 
 export type RouteSale = SaleTerms & {
   /**
-   * The list price. A function is called for each request, paid or not. It sees one path for all spellings that the router
-   * takes for the same, and one value for each name of the query.
+   * The list price. A function is called for each request, paid or not. It sees the route parameters of the handler, one value
+   * for each name of the query, and one path for all spellings that the router takes for the same. Where nobody can tell how
+   * the handler reads the path, it is called for each reading, and the highest price counts.
    */
-  readonly price: ListPrice | ((context: HTTPRequestContext) => ListPrice | Promise<ListPrice>)
+  readonly price: ListPrice | ((request: PricedRequest) => ListPrice | Promise<ListPrice>)
 }
 
 /** Verbs whose answers never contain the resource, so they cannot be sold. */
@@ -37,15 +38,13 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
   const terms = toTerms(sale)
   const listPrice =
     typeof price === 'function'
-      ? async (context: HTTPRequestContext): Promise<BaseUnits> => {
-          const { path, anyCase } = visits.getStore() ?? tabled(context)
-          let highest = anyPrice
-          for (const request of pricedRequests(context, path, anyCase)) {
-            const asked = parsePrice(await price(request))
-            if (asked > highest) highest = asked
-          }
-          return highest
-        }
+      ? (context: HTTPRequestContext) =>
+          highestPrice(
+            context,
+            visits.getStore(),
+            async (request) => parsePrice(await price(request)),
+            (list) => list,
+          )
       : constant(parsePrice(price))
   const perRequest = new WeakMap<HTTPRequestContext, Promise<RequestOffer>>()
 
@@ -71,9 +70,7 @@ export function createRouteOffer(deps: RouteOfferDeps, sale: RouteSale): Payment
     if (payment !== undefined && !offers.isForUs(payment.accepted)) {
       return { offer: dead, isSpent: true, reissue, dead }
     }
-    // A payment that is owed an answer was accepted at the price of then. What it asks for must cost no more.
-    const isOwed = visit?.owed !== undefined && typeof price !== 'function'
-    const echo = payment && offers.restore(payment, { ...bound, ...(isOwed && { list: anyPrice }) }, terms)
+    const echo = payment && offers.restore(payment, bound, terms)
     if (payment !== undefined && echo !== undefined) {
       const challengeNonce = String(echo.extra.challengeNonce)
       visit?.checkPayment({ challengeNonce, payload: payment.payload })
@@ -117,12 +114,6 @@ export function withWholeOffer(built: PaymentRequirements): PaymentRequirements 
 
 export const notFromAccept = () =>
   new SvcError('not_from_accept', 'svc-zerc20 entries of accepts must come from accept({ price })')
-
-/** Of a route table, which stands before all routes: a pattern with a star has other routes behind it. */
-const tabled = ({ path, routePattern = '*' }: HTTPRequestContext): Pick<Visit, 'path' | 'anyCase'> => ({
-  path,
-  anyCase: { mount: '', patterns: routePattern.includes('*') ? [] : [routePattern] } satisfies AnyCase,
-})
 
 const anyPrice = 0n as BaseUnits
 

@@ -9,7 +9,6 @@ import type { Fetch } from '../facilitator/endpoint.js'
 import { limits as defaultLimits, type Limits } from '../limits.js'
 import { createOffers, type Offers } from '../offers/offers.js'
 import { createSeal, type SealSecrets } from '../offers/seal.js'
-import { visits } from '../visits/visit.js'
 import { createRefusedPayment } from './refused-payment.js'
 import { createRequestOffers } from './request-offers.js'
 import { createResettle } from './resettle.js'
@@ -86,7 +85,7 @@ export function createSvcScheme(options: SvcSchemeOptions): SvcScheme {
     accept: (sale) => createRouteOffer({ network, offers, requestOffers }, sale),
     defaultAssetTransferMethod: 'default',
     paymentFlows: { default: { supported: ['authorization', 'upfront'], default: 'authorization' } },
-    schemeHooks: { onBeforeVerify, onBeforeSettle, onAfterVerify, onSettleFailure: resettle },
+    schemeHooks: { onBeforeVerify, onAfterVerify, onSettleFailure: resettle },
     enrichPaymentRequiredResponse,
     async parsePrice(price) {
       if (typeof price !== 'object') throw notFromAccept()
@@ -112,11 +111,4 @@ async function onBeforeVerify({ paymentPayload }: VerifyContext) {
   if (paymentPayload.x402Version !== Offer.x402Version) {
     return { abort: true as const, reason: 'invalid_x402_version' }
   }
-  return visits.getStore()?.owed && { skip: true as const, result: { isValid: true } }
-}
-
-/** A payment that is owed an answer was accepted before, and the facilitator accepts it once only. */
-async function onBeforeSettle() {
-  const result = visits.getStore()?.owed
-  return result && { skip: true as const, result }
 }

@@ -17,6 +17,8 @@ export type AnswerStore = {
   set(key: string, answer: Uint8Array, keepMs: number): Promise<void>
 }
 
+type Kept = { readonly answer: Uint8Array; readonly endsAtMs: number }
+
 /** Pause between two looks for what has ended. */
 const sweepMs = 60_000
 
@@ -25,35 +27,40 @@ export function createMemoryAnswers(
   { bytesMax = answerLimits.bytesMax, answersMax = answerLimits.answersMax }: Partial<AnswerLimits> = {},
   clock: Pick<Clock, 'now'> = systemClock,
 ): AnswerStore {
-  // Those set first are first, whenever they end.
-  const kept = new Map<string, { readonly answer: Uint8Array; readonly endsAtMs: number }>()
+  // On each shelf those set first are first. What is kept for longer goes last: others' answers never push out what is owed.
+  const [answers, owed] = [new Map<string, Kept>(), new Map<string, Kept>()]
+  const shelves = [answers, owed]
   let bytes = 0
   let sweepsAtMs = 0
   function forget(key: string): void {
-    bytes -= kept.get(key)?.answer.length ?? 0
-    kept.delete(key)
+    for (const shelf of shelves) {
+      bytes -= shelf.get(key)?.answer.length ?? 0
+      shelf.delete(key)
+    }
   }
   function forgetPast(): void {
     const nowMs = clock.now()
     if (nowMs >= sweepsAtMs) {
       sweepsAtMs = nowMs + sweepMs
-      for (const [key, { endsAtMs }] of kept) if (endsAtMs <= nowMs) forget(key)
+      for (const shelf of shelves) for (const [key, { endsAtMs }] of shelf) if (endsAtMs <= nowMs) forget(key)
     }
-    for (const key of kept.keys()) {
-      if (bytes <= bytesMax && kept.size <= answersMax) break
-      forget(key)
-    }
+    for (const shelf of shelves)
+      for (const key of shelf.keys()) {
+        if (bytes <= bytesMax && answers.size + owed.size <= answersMax) return
+        forget(key)
+      }
   }
   return {
     async get(key) {
       forgetPast()
-      const found = kept.get(key)
+      const found = answers.get(key) ?? owed.get(key)
       return found && found.endsAtMs > clock.now() ? found.answer : undefined
     },
     async set(key, answer, keepMs) {
       forget(key)
-      if (answer.length > bytesMax) return
-      kept.set(key, { answer, endsAtMs: clock.now() + keepMs })
+      if (answer.length > bytesMax || keepMs <= 0) return
+      const shelf = keepMs > answerLimits.keptMs ? owed : answers
+      shelf.set(key, { answer, endsAtMs: clock.now() + keepMs })
       bytes += answer.length
       forgetPast()
     },

@@ -297,27 +297,54 @@ describe.each([
     silent.mockRestore()
   })
 
-  it('is owed for what was paid: not for another target, nor where a function asks for more', async () => {
+  const inMemory = (kept = new Map<string, Uint8Array>()): AnswerStore => ({
+    get: async (key) => kept.get(key),
+    set: async (key, bytes) => void kept.set(key, Uint8Array.from(bytes)),
+  })
+  const reasonIn = ({ status, headers, body }: RawAnswer) => {
+    expect(headers).not.toHaveProperty('payment-required')
+    return [status, (JSON.parse(body) as { reason: string }).reason]
+  }
+
+  it('is owed for what was paid, whatever a function asks for now; another target is told so, and never to pay anew', async () => {
     let price = '100'
     const sale = { upfront: true, price: () => price }
     const shop = await openShop({}, { work: failing(500), sale })
     const headers = await pay(shop)
     expect((await shop.ask('/goods', headers)).status).toBe(500)
     isUsedUp()
-    expect((await shop.ask('/goods?part=2', headers)).status).toBe(402)
-    price = '101'
-    expect((await shop.ask('/goods', headers)).status).toBe(402)
+    expect(reasonIn(await shop.ask('/goods?part=2', headers))).toEqual([503, 'payment_owed'])
     expect(runs).toBe(1)
-    price = '100'
+    price = '101'
     expect((await shop.ask('/goods', headers)).status).toBe(201)
   })
 
-  it('is owed after a crash in the handler and at a higher price, if the store outlives the shop', async () => {
-    const kept = new Map<string, Uint8Array>()
-    const answers: AnswerStore = {
-      get: async (key) => kept.get(key),
-      set: async (key, bytes) => void kept.set(key, Uint8Array.from(bytes)),
+  it('is made by one run at a time on instances that share a store, and by the next at once when that failed', async () => {
+    const answers = inMemory()
+    const releases: ((status: number) => void)[] = []
+    const work = () => new Promise<number>((resolve) => releases.push(resolve))
+    const [first, second] = [
+      await openShop({ answers }, { work, sale: upfront }),
+      await openShop({ answers }, { work, sale: upfront }),
+    ]
+    const headers = await pay(first)
+    for (const [i, status] of [503, 201].entries()) {
+      const [running, waiting] = i === 0 ? [first, second] : [second, first]
+      const answer = running.ask('/goods', headers)
+      while (releases.length <= i) await systemClock.sleep(5)
+      isUsedUp()
+      expect(reasonIn(await waiting.ask('/goods', headers))).toEqual([503, 'payment_under_way'])
+      releases[i]?.(status)
+      expect((await answer).status).toBe(status)
     }
+    expect((await first.ask('/goods', headers)).status).toBe(201)
+    expect([runs, releases.length]).toEqual([2, 2])
+  })
+
+  it('is owed after a crash in the handler, at a higher price and without the facilitator, if the store outlives the shop', async () => {
+    let aheadMs = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+    const answers = inMemory()
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -327,12 +354,44 @@ describe.each([
     const lost = crashing.ask('/goods', headers)
     while (runs === 0) await systemClock.sleep(5)
     isUsedUp()
-    const restarted = await openShop({ answers }, { sale: { upfront: true, price: '200' } })
+    facilitator.script.supported = () => 'drop'
+    const restarted = await openShop({ answers, clock }, { sale: { upfront: true, price: '200' } })
+    // Nobody can tell a handler that is still running elsewhere from one that has crashed.
+    expect(reasonIn(await restarted.ask('/goods', headers))).toEqual([503, 'payment_under_way'])
+    aheadMs = answerLimits.keptMs + 1_000
     expect((await restarted.ask('/goods', headers)).status).toBe(201)
     expect((await restarted.ask('/goods', headers)).status).toBe(201)
     expect(runs).toBe(1)
     release()
     await lost
+  })
+
+  it('is owed also while the store takes nothing', async () => {
+    const answers: AnswerStore = {
+      get: async () => undefined,
+      set: async () => {
+        throw new Error('no store')
+      },
+    }
+    const shop = await openShop({ answers }, { work: failing(500), sale: upfront })
+    const headers = await pay(shop)
+    expect((await shop.ask('/goods', headers)).status).toBe(500)
+    isUsedUp()
+    expect((await shop.ask('/goods', headers)).status).toBe(201)
+    expect((await shop.ask('/goods', headers)).status).toBe(402)
+    expect(runs).toBe(2)
+  })
+
+  it('is owed also to a payer behind whose address too much was refused', async () => {
+    const options = { clientLimits: { refusedPerMinute: 1 }, client: () => 'shared' }
+    const shop = await openShop(options, { work: failing(500), sale: upfront })
+    const [headers, junk] = [await pay(shop), await pay(shop)]
+    expect((await shop.ask('/goods', headers)).status).toBe(500)
+    facilitator.script.settle = () => ({ body: refused('burn_mismatch') })
+    expect([(await shop.ask('/goods', junk)).status, (await shop.ask('/goods', junk)).status]).toEqual([
+      402, 429,
+    ])
+    expect((await shop.ask('/goods', headers)).status).toBe(201)
   })
 
   it('is owed once, also where no answer is kept or can be kept', async () => {
@@ -656,6 +715,18 @@ describe('answers in memory', () => {
     ])
     await small.set('c', new Uint8Array(40), 1_000)
     expect([await has(small, 'a'), await has(small, 'b'), await has(small, 'c')]).toEqual([false, true, true])
+  })
+
+  it('never push out what is owed', async () => {
+    for (const store of [createMemoryAnswers({}, clock), createMemoryAnswers({ answersMax: 2 }, clock)]) {
+      await store.set('debt', new Uint8Array(1_000), answerLimits.owedMs)
+      for (let i = 0; i < 70; i++) await store.set(`${i}`, new Uint8Array(1_048_576), answerLimits.keptMs)
+      expect([await has(store, 'debt'), await has(store, '0'), await has(store, '69')]).toEqual([
+        true,
+        false,
+        true,
+      ])
+    }
   })
 
   it('end in their own time, also behind one that is kept for longer', async () => {

@@ -28,11 +28,11 @@ export type PresentedText = {
 }
 
 export type Presentation = {
-  /** The payment is accepted, and its handler has not run: from here on it is owed an answer. Never rejects. */
+  /** The payment is accepted, and its handler runs next: from here on it is owed an answer. Never rejects. */
   accept(receipt: SettleResponse): Promise<void>
   /**
    * Lets the next presentation of the offer begin. An answer to an accepted payment is kept first. One of 500 or above is
-   * a handler that failed, and what is owed stays owed.
+   * a handler that failed: what is owed stays owed, and the handler may run again at once.
    */
   end(answer?: ServedAnswer): Promise<void>
   /**
@@ -49,8 +49,10 @@ export type Begun =
   /** With the receipt of an earlier presentation where the payment is owed an answer: it is not settled again. */
   | { readonly presentation: Presentation; readonly owed?: SettleResponse }
   | { readonly kept: ServedAnswer }
-  /** Another presentation of the offer is still at work. */
+  /** Another presentation of the offer is still at work, here or at another instance. */
   | 'busy'
+  /** The payment is owed an answer, but for another resource. */
+  | 'owed_elsewhere'
 
 export type Served = {
   begin(presented: PresentedText): Promise<Begun>
@@ -73,20 +75,52 @@ type Held = {
 const endOf = ({ endsAtMs, abandoned }: Held): number =>
   abandoned === undefined || abandoned.isAccepted() ? endsAtMs : Math.min(endsAtMs, abandoned.endsAtMs)
 
-export function createServed(answers: AnswerStore | 'none' | undefined, clock: Clock): Served {
-  // What is owed is remembered also where no answer is.
-  const store = answers === undefined || answers === 'none' ? createMemoryAnswers({}, clock) : answers
-  const held = new Map<string, Held>()
+/** What is owed for an accepted payment. Instances that share a store see by it that its handler is running. */
+type Debt = {
+  readonly owed: SettleResponse
+  /** Until then the run is taken for alive. 0 when it has failed. */
+  readonly runsUntilMs: number
+}
 
-  /** The payer is waiting, so an answer that could not be kept goes out all the same, and is owed no more. */
-  async function keep({ payment, resource }: PresentedText, answer: ServedAnswer): Promise<void> {
-    const key = keyOf(payment)
-    const bytes = answers === 'none' ? nothing : encode({ resource, ...headOf(answer) }, answer.body)
-    await store
-      .set(key, bytes, answerLimits.keptMs)
-      .catch(() => store.set(key, nothing, answerLimits.owedMs))
-      .catch(() => {})
+type Kept = { readonly resource: string } & ({ readonly kept: ServedAnswer } | Debt)
+
+/** What is remembered of accepted payments, in the store and, where that fails, in the memory of this process. */
+function createRecords(answers: AnswerStore | 'none' | undefined, clock: Clock) {
+  const own = createMemoryAnswers({}, clock)
+  // What is owed is remembered also where no answer is.
+  const store = answers === undefined || answers === 'none' ? own : answers
+
+  async function put(key: string, bytes: Uint8Array, keepMs: number): Promise<boolean> {
+    try {
+      await store.set(key, bytes, keepMs)
+      if (store !== own) await own.set(key, nothing, 0)
+      return true
+    } catch {
+      return false
+    }
   }
+
+  async function owe(key: string, bytes: Uint8Array): Promise<void> {
+    if (!(await put(key, bytes, answerLimits.owedMs))) await own.set(key, bytes, answerLimits.owedMs)
+  }
+
+  return {
+    read: async (key: string): Promise<Kept | undefined> =>
+      decode((await own.get(key)) ?? (await store.get(key))),
+    owe: ({ payment, resource }: PresentedText, debt: Debt): Promise<void> =>
+      owe(keyOf(payment), encode({ resource: keyOf(resource), ...debt })),
+    /** The payer is waiting, so an answer that could not be kept goes out all the same, and is owed no more. */
+    async keep({ payment, resource }: PresentedText, { body, ...head }: ServedAnswer): Promise<void> {
+      const key = keyOf(payment)
+      const bytes = answers === 'none' ? nothing : encode({ resource: keyOf(resource), ...head }, body)
+      if (!(await put(key, bytes, answerLimits.keptMs))) await owe(key, nothing)
+    },
+  }
+}
+
+export function createServed(answers: AnswerStore | 'none' | undefined, clock: Clock): Served {
+  const records = createRecords(answers, clock)
+  const held = new Map<string, Held>()
 
   /** Undefined when the offer is still at work after the longest wait. Nothing is awaited between look and hold. */
   async function takeUp(presented: PresentedText): Promise<Presentation | undefined> {
@@ -106,7 +140,8 @@ export function createServed(answers: AnswerStore | 'none' | undefined, clock: C
   }
 
   function hold(presented: PresentedText): Presentation {
-    const { challengeNonce, payment, resource } = presented
+    const { challengeNonce } = presented
+    let debt: Debt | undefined
     let resolve = () => {}
     const ended = new Promise<void>((done) => {
       resolve = done
@@ -119,10 +154,17 @@ export function createServed(answers: AnswerStore | 'none' | undefined, clock: C
     const mine: Held = { ended, endsAtMs: clock.now() + answerLimits.keptMs }
     held.set(challengeNonce, mine)
     return {
-      accept: (receipt) =>
-        store.set(keyOf(payment), encode({ resource, owed: receipt }), answerLimits.owedMs).catch(() => {}),
+      accept(owed) {
+        debt = { owed, runsUntilMs: clock.now() + answerLimits.keptMs }
+        return records.owe(presented, debt)
+      },
       async end(answer) {
-        if (answer !== undefined && answer.status < 500) await keep(presented, answer)
+        const open = debt
+        debt = undefined
+        if (answer !== undefined && answer.status < 500) await records.keep(presented, answer)
+        // A run that took longer may have been followed by another, which is not ended here.
+        else if (open !== undefined && clock.now() < open.runsUntilMs)
+          await records.owe(presented, { ...open, runsUntilMs: 0 })
         if (held.get(challengeNonce) === mine) held.delete(challengeNonce)
         resolve()
       },
@@ -132,22 +174,35 @@ export function createServed(answers: AnswerStore | 'none' | undefined, clock: C
     }
   }
 
+  /** What is remembered of the payment decides; a new run of its handler is noted before it begins. */
+  async function look(presented: PresentedText, presentation: Presentation): Promise<Begun> {
+    const record = await records.read(keyOf(presented.payment))
+    const isSame = record?.resource === keyOf(presented.resource)
+    if (record !== undefined && 'owed' in record) {
+      if (!isSame) return 'owed_elsewhere'
+      if (clock.now() < record.runsUntilMs) return 'busy'
+      await presentation.accept(record.owed)
+      return { presentation, owed: record.owed }
+    }
+    return record !== undefined && isSame ? { kept: record.kept } : { presentation }
+  }
+
   return {
     async find(answerKey, resource) {
-      const record = decode(await store.get(answerKey), resource)
-      return record && 'kept' in record ? uncached(record.kept) : undefined
+      const record = await records.read(answerKey)
+      return record && 'kept' in record && record.resource === keyOf(resource)
+        ? uncached(record.kept)
+        : undefined
     },
     async begin(presented) {
       const presentation = await takeUp(presented)
       if (presentation === undefined) return 'busy'
+      let begun: Begun | undefined
       try {
-        const record = decode(await store.get(keyOf(presented.payment)), presented.resource)
-        if (record === undefined || 'owed' in record) return { presentation, ...record }
-        await presentation.end()
-        return record
-      } catch (error) {
-        await presentation.end()
-        throw error
+        begun = await look(presented, presentation)
+        return begun
+      } finally {
+        if (typeof begun !== 'object' || 'kept' in begun) await presentation.end()
       }
     },
   }
@@ -162,27 +217,22 @@ const uncached = ({ headers, ...answer }: ServedAnswer): ServedAnswer => ({
   ],
 })
 
-const keyOf = (payment: string): string => createHash('sha256').update(payment).digest('base64url')
+const keyOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 /** Of a payment that was answered, with an answer that is not kept. */
 const nothing = new Uint8Array()
-
-const headOf = ({ status, headers }: ServedAnswer) => ({ status, headers })
 
 /** A line of JSON, then the body. */
 const encode = (head: Json.JsonObject, body: Uint8Array = nothing): Uint8Array =>
   Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
 
-/** The kept answer, or what is owed, if the record is of this resource. */
-function decode(
-  bytes: Uint8Array | undefined,
-  resource: string,
-): { readonly kept: ServedAnswer } | { readonly owed: SettleResponse } | undefined {
+/** The kept answer or what is owed, and the hash of what it is for. */
+function decode(bytes: Uint8Array | undefined): Kept | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined
   const end = bytes.indexOf(10)
   const head: unknown = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8'))
-  if (!Json.isObject(head) || head.resource !== resource) return undefined
-  if (Json.isObject(head.owed)) return { owed: head.owed as unknown as SettleResponse }
-  const { status, headers } = head as unknown as ServedAnswer
-  return { kept: { status, headers, body: bytes.subarray(end + 1) } }
+  if (!Json.isObject(head)) return undefined
+  if (Json.isObject(head.owed)) return head as unknown as Kept
+  const { resource, status, headers } = head as unknown as ServedAnswer & { readonly resource: string }
+  return { resource, kept: { status, headers, body: bytes.subarray(end + 1) } }
 }

@@ -47,7 +47,7 @@ const unlimited: ClientCounts = {
   takeUnsealed: () => {},
   takeSealed: () => {},
   mayResend: () => true,
-  refused: { check: () => {}, note: () => {}, noteUnaccepted: () => {} },
+  refused: { check: () => true, note: () => {}, noteUnaccepted: () => {} },
 }
 
 /** The key shared by all newcomers above the number of keys. */

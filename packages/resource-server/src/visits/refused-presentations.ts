@@ -8,11 +8,13 @@
  * "send it again" is not counted as refused: an honest payer has exactly one such payload for each offer. But a stranger
  * has as many as it has offers, and a handler that finds nothing to sell takes no payment either. So whatever a client
  * presents without buying anything has a wider limit of its own, which one payer that waits for its burn does not reach.
+ * Others behind its address may: so above that limit one presentation every few seconds is free for a payload that was
+ * answered so, and such payloads take turns.
  */
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '@svc-zerc20/protocol'
-import { type ClientLimits, refusalsKeptMs } from '../limits.js'
+import { awaitedLimits, type ClientLimits, refusalsKeptMs } from '../limits.js'
 import { retryOf } from '../refusal.js'
 import { type Bucket, filled, OverLimit, secondsUntilOne, takenFrom } from './bucket.js'
 
@@ -24,8 +26,11 @@ export type Presented = {
 }
 
 export type RefusedPresentations = {
-  /** Throws OverLimit while this client, or this offer, has too many refusals, or this client bought nothing too often. */
-  check(client: string, presented: Presented): void
+  /**
+   * Throws OverLimit while this client, or this offer, has too many refusals, or this client bought nothing too often. Whether
+   * the presentation is one of those that are counted if they buy nothing.
+   */
+  check(client: string, presented: Presented): boolean
   /** Counts a refusal by the facilitator, depending on its reason. */
   note(client: string, presented: Presented, reason: string): void
   /** Counts a payment that the facilitator was asked about, and that was not accepted. */
@@ -43,10 +48,12 @@ type Offer = {
   readonly awaited?: string | undefined
 }
 
+type Unaccepted = { readonly bucket: Bucket; readonly turns?: Turns | undefined }
+
 export function createRefusedPresentations(limits: RefusalLimits, clock: Clock): RefusedPresentations {
   const { refusedPerMinute, refusedPerOfferPerMinute, unacceptedPerMinute } = limits
   const clients = createRecent<{ bucket: Bucket }>(limits.clientsMax)
-  const unaccepted = createRecent<{ bucket: Bucket }>(limits.clientsMax)
+  const unaccepted = createRecent<Unaccepted>(limits.clientsMax)
   const offers = createRecent<Offer>(limits.offersMax)
 
   return {
@@ -56,12 +63,23 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
         secondsUntilOne(filled(bucket, perMinute, nowMs), perMinute)
       const offer = offers.get(presented.challengeNonce)
       const isAwaited = offer?.awaited !== undefined && offer.awaited === digestOf(presented)
-      const seconds = Math.max(
-        waitOf(unaccepted.get(client)?.bucket, unacceptedPerMinute),
-        isAwaited ? 0 : waitOf(clients.get(client)?.bucket, refusedPerMinute),
-        isAwaited ? 0 : waitOf(offer?.bucket, refusedPerOfferPerMinute),
-      )
-      if (seconds > 0) throw new OverLimit(seconds, 'refused_payments')
+      const bought = unaccepted.get(client)
+      const seconds = waitOf(bought?.bucket, unacceptedPerMinute)
+      if (isAwaited && bought !== undefined && seconds > 0) {
+        const { turns = createTurns() } = bought
+        unaccepted.set(client, { ...bought, turns })
+        const wait = turns.take(presented.challengeNonce, nowMs)
+        if (wait > 0) throw overLimit(Math.min(seconds, wait))
+        return false
+      }
+      const refusals = isAwaited
+        ? 0
+        : Math.max(
+            waitOf(clients.get(client)?.bucket, refusedPerMinute),
+            waitOf(offer?.bucket, refusedPerOfferPerMinute),
+          )
+      if (seconds > 0 || refusals > 0) throw overLimit(Math.max(seconds, refusals))
+      return true
     },
     note(client, presented, reason) {
       const retry = retryOf(reason)
@@ -84,16 +102,43 @@ export function createRefusedPresentations(limits: RefusalLimits, clock: Clock):
       })
     },
     noteUnaccepted(client) {
-      const bucket = filled(unaccepted.get(client)?.bucket, unacceptedPerMinute, clock.now())
-      unaccepted.set(client, { bucket: takenFrom(bucket) })
+      const known = unaccepted.get(client)
+      const bucket = filled(known?.bucket, unacceptedPerMinute, clock.now())
+      unaccepted.set(client, { ...known, bucket: takenFrom(bucket) })
     },
   }
 }
+
+const overLimit = (seconds: number) => new OverLimit(seconds, 'refused_payments')
 
 const digestOf = ({ payload }: Presented): string =>
   createHash('sha256')
     .update(JSON.stringify(payload) ?? '')
     .digest('base64')
+
+type Turns = ReturnType<typeof createTurns>
+
+/** Turns of the offers of one client whose payloads are awaited: the one that has waited longest is next. */
+function createTurns() {
+  const cameAtMs = new Map<string, number>()
+  let nextAtMs = 0
+  return {
+    /** Zero if it is this offer's turn, else the seconds after which it is to come again. */
+    take(offer: string, nowMs: number): number {
+      if (cameAtMs.has(offer) || cameAtMs.size < awaitedLimits.offersMax) cameAtMs.set(offer, nowMs)
+      for (const [each, atMs] of cameAtMs) {
+        if (nowMs - atMs <= awaitedLimits.goneMs) break
+        cameAtMs.delete(each)
+      }
+      const [first] = cameAtMs.keys()
+      if (first !== offer || nowMs < nextAtMs) return Math.max(1, Math.ceil((nextAtMs - nowMs) / 1_000))
+      cameAtMs.delete(offer)
+      cameAtMs.set(offer, nowMs)
+      nextAtMs = nowMs + awaitedLimits.everyMs
+      return 0
+    },
+  }
+}
 
 /**
  * A map of the most recently set entries; the oldest is dropped for a new one. A flood of addresses cannot use that to

@@ -5,14 +5,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SettleResponse } from '@x402/core/types'
 import type { Refusal } from '../refusal.js'
-import type { AnyCase } from './priced-request.js'
+import type { Routed } from './priced-request.js'
 import type { Presented } from './refused-presentations.js'
 
-export type Visit = {
-  /** The path by which the request was routed, including the prefixes of all parent routers. */
-  readonly path: string
-  /** Given where the router takes other letters for the same. */
-  readonly anyCase?: AnyCase | undefined
+export type Visit = Routed & {
   /** Counts one offer for this client. Throws OverLimit above the limit. */
   takeOffer(): void
   /** Throws OverLimit when too many payments of this client were refused lately. */
@@ -29,6 +25,8 @@ export type Visit = {
   readonly handed?: unknown
   /** Removes headers and status message that the handler already wrote to the response. Set for express only. */
   takeBack?: () => void
+  /** Set where the facilitator said nothing about the payment, or only something about itself. */
+  hasNoVerdict?: boolean
   /** Set once the payment of this request is accepted. */
   isAccepted?: boolean
   /** Why the payment of this request was refused. */
