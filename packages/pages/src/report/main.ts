@@ -22,7 +22,8 @@ const sectionOf = ({ heading, text, bars, points, table }: Section) =>
     el('p', { class: 'quiet' }, text),
     bars && el('figure', {}, barsChart(bars, heading)),
     points && el('figure', {}, pointsChart(points, heading, widthHere())),
-    points && tableOf({ head: ['', points.x, points.y, ''], rows: points.at.map(pointRow) }, `Points: ${heading}`),
+    points &&
+      tableOf({ head: ['', points.x, points.y, ''], rows: points.at.map(pointRow) }, `Points: ${heading}`),
     table && tableOf(table, `Figures: ${heading}`),
   )
 
