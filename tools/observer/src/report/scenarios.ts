@@ -126,7 +126,7 @@ export function playReturning(settings: Settings): readonly Scenario[] {
  * What it costs to surround a payment: from one account, and from as few as make a company. Payers send their burns, so that
  * nothing but the sums names a recipient.
  */
-export const playSurrounded = (settings: Settings): readonly Surrounded[] =>
+const playSurrounded = (settings: Settings): readonly Surrounded[] =>
   [...new Set([1, settings.batches.least])].flatMap((accounts) =>
     surroundEach.map((each) => surround(settings, { each, accounts })),
   )
