@@ -71,7 +71,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          include: ['{packages,tools}/*/src/**/*.test.ts', 'scripts/*.test.ts'],
+          include: ['{packages,tools}/*/src/**/*.test.ts', 'examples/src/*.test.ts', 'scripts/*.test.ts'],
           exclude: ['**/*.chain.test.ts', '**/store/postgres/**', '**/node_modules/**', '**/dist/**'],
         },
       },

@@ -1,6 +1,6 @@
 // The commands of this tree, such as `npm run devnet` and `npm run bench`: the program's file, then its own arguments.
-// Installs and builds first if needed. Never uses `npx` with a bare name, which asks the public registry for unknown
-// commands.
+// Installs and builds first if needed, but for `--help`: that is answered from what is built. Never uses `npx` with a bare name,
+// which asks the public registry for unknown commands.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { start } from './children.mjs'
@@ -13,8 +13,7 @@ const isBench = program.startsWith('tools/bench/')
 if (!isHelp(args)) {
   // Only those that start a network of their own need the development keys. A bench compiles a contract, too.
   await setup({ keys: isBench || program.startsWith('packages/devnet/'), tools: isBench })
-} else if (existsSync(join(root, 'packages/protocol/dist'))) await setup({ keys: false })
-else {
+} else if (!existsSync(join(root, 'packages/protocol/dist'))) {
   const name = process.env.npm_lifecycle_event ?? 'NAME'
   process.stdout.write(
     `Usage: npm run ${name} -- [options]\n\nNothing is built in this clone yet. After \`npm run build\` this lists the options.\n`,

@@ -1,6 +1,6 @@
 /** Every npm script starts, and every command that a document names is one that there is, with the options it names. */
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,7 +18,8 @@ const answers: Readonly<Record<string, RegExp>> = {
   indexer: /^Usage: svc-indexer/,
   pay: /^Usage: svc-pay/,
   privacy: /^Usage: privacy/,
-  bench: /^npm run bench -- \[--quick\]/,
+  bench: /^Usage: npm run bench -- \[--quick\]/,
+  'bench:finalize': /^Usage: npm run bench:finalize/,
   circuits: /^npm run circuits --/,
   ceremony: /^npm run ceremony --/,
   gen: /^Usage: npm run gen/,
@@ -28,6 +29,7 @@ const answers: Readonly<Record<string, RegExp>> = {
   format: /npm run format/,
   test: /^Usage: npm test/,
   'test:packages': /^Usage: npm run test:packages/,
+  'test:scripts': /^Usage: npm run test:scripts/,
 }
 
 /** As npm runs it, but without npm, whose own start takes longer than that of most commands. */
@@ -38,8 +40,6 @@ const printed = new Map<string, string>()
 beforeAll(async () => {
   const print = async (script: string) =>
     void printed.set(script, await help(script).catch((error) => `${error}`))
-  // The first may build, and the others find what it built.
-  await print('pay')
   await Promise.all(Object.keys(answers).map(print))
 })
 
@@ -48,9 +48,9 @@ describe('npm scripts', () => {
     expect(printed.get(script)).toMatch(answer)
   })
 
-  it('every npm script is among them, or runs the tests, or is one part of the bench', () => {
+  it('every npm script is among them, or runs one part of the tests', () => {
     const others = Object.keys(scripts).filter((name) => !(name in answers))
-    expect(others.filter((name) => !/^(?:test|bench):/.test(name))).toEqual([])
+    expect(others.filter((name) => !name.startsWith('test:'))).toEqual([])
   })
 
   it('every npm script answers in a clone in which nothing was installed, and installs nothing for it', async () => {
@@ -62,6 +62,21 @@ describe('npm scripts', () => {
         Object.keys(answers).map(async (script) => expect(await help(script, clone)).toMatch(/^Usage: /)),
       )
       expect(readdirSync(clone).sort()).toEqual(['docs', 'package.json', 'scripts'])
+    } finally {
+      rmSync(clone, { recursive: true })
+    }
+  })
+
+  it('a command answers from what is built, and neither installs nor builds first, whatever was changed since', async () => {
+    const clone = mkdtempSync(join(tmpdir(), 'svc-clone-'))
+    try {
+      cpSync(join(root, 'scripts'), join(clone, 'scripts'), { recursive: true })
+      for (const folder of ['packages/protocol/dist', 'tools/observer/dist'])
+        mkdirSync(join(clone, folder), { recursive: true })
+      writeFileSync(join(clone, 'package.json'), '{ "type": "module" }')
+      writeFileSync(join(clone, 'tools/observer/dist/main.js'), "console.log('built before')")
+      expect(await help('privacy', clone)).toBe('built before\n')
+      expect(existsSync(join(clone, 'node_modules'))).toBe(false)
     } finally {
       rmSync(clone, { recursive: true })
     }
@@ -97,12 +112,19 @@ describe('npm scripts', () => {
   const benches = listFiles(/^tools\/bench\/src\/commands\/.*\.ts$/)
     .filter((file) => /\bparseArgs\(/.test(readText(file)))
     .map((file) => file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'))
+  it('every bench tells its options, and measures nothing for it', async () => {
+    expect(benches).toHaveLength(3)
+    for (const file of benches) {
+      const { stdout } = await run(process.execPath, [join(root, file), '--help'])
+      expect(stdout).toMatch(/^Usage: (?:npm run bench|node tools\/bench)/)
+    }
+  })
+
   it('every bench loads, and measures nothing when its options are wrong', async () => {
     // In one process, because they share most of what they load.
     const load = `for (const file of ${JSON.stringify(benches)})
       await import(\`${root}/\${file}\`).then(() => console.log('ran'), ({ message }) => console.log(message))`
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', load, '--', '--none'])
-    expect(benches).toHaveLength(3)
     expect(stdout.match(/^Unknown option '--none'/gm)).toHaveLength(benches.length)
   })
 })

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { purposes } from '../packages/facilitator/src/payment/records.js'
 import { waitReasons } from '../packages/facilitator/src/payment/waits.js'
+import { activeLease } from '../packages/facilitator/src/start/keep-leased-side.js'
 import { logEvents } from '../packages/facilitator/src/telemetry/events.js'
 import { type Series, series } from '../packages/facilitator/src/telemetry/series.js'
 
@@ -33,6 +34,7 @@ const valuesOf: Readonly<Record<string, readonly string[]>> = {
   'svc_events_total event': Object.keys(logEvents),
   'svc_mints_waiting reason': Object.keys(waitReasons),
   'svc_relayer_spent_wei_total purpose': purposes,
+  'svc_lease_held lease': [activeLease],
 }
 
 function seriesNamed(name: string): { labels: readonly string[]; known: string } {
@@ -195,10 +197,12 @@ it('are in the guide, all of them, each with what to do', () => {
   expect(told.map((name) => name.slice(1, -1)).sort()).toEqual(rules.map(({ alert }) => alert).sort())
 })
 
-it('tell a daemon that is gone, one that is not ready, and money that another facilitator may take', () => {
+it('tell a daemon that is gone, one that is not ready, several that all stand by, and money that another facilitator may take', () => {
   const exprOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr
   expect(exprOf('FacilitatorDown')).toBe('up{job="svc-facilitator"} == 0')
   expect(exprOf('FacilitatorNotReady')).toBe('svc_ready == 0')
+  // A daemon that stands by is ready to, so this one looks at the lease.
+  expect(exprOf('NobodyActive')).toBe('sum(svc_lease_held{lease="active"}) == 0')
   expect(exprOf('RecordsMissing')).toContain('records_missing')
   expect(exprOf('ForeignMint')).toContain('foreign_mint')
 })

@@ -440,6 +440,28 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
     })
   })
 
+  it('a button has one line, at the width of most screens', async () => {
+    await signIn()
+    await page.setViewportSize({ width: 1280, height: 900 })
+    for (const screen of screens) {
+      await go(screen)
+      const buttons = await page.getByRole('button').evaluateAll((found) =>
+        found.map((button) => {
+          const range = document.createRange()
+          range.selectNodeContents(button)
+          const lines =
+            range.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(button).lineHeight)
+          return { name: button.textContent, lines: Math.round(lines) }
+        }),
+      )
+      expect(buttons.length).toBeGreaterThan(0)
+      expect(
+        buttons.filter(({ lines }) => lines > 1),
+        screen,
+      ).toEqual([])
+    }
+  })
+
   describe('history page', () => {
     const provider = privateKeyToAccount(developmentRoles.provider.privateKey)
 
@@ -463,6 +485,19 @@ describe.skipIf(notRun !== '')(`the pages of the facilitator${notRun}`, () => {
       await logIn()
       const shown = await text()
       expect(shown).toContain('Payments as payer')
+      // The payments are of today, or of yesterday just before midnight.
+      const days = await page.evaluate(() =>
+        [0, 3_600_000].map((agoMs) =>
+          new Date((Math.floor((Date.now() - agoMs) / 86_400_000) + 2) * 86_400_000).toLocaleDateString(
+            undefined,
+            {
+              day: 'numeric',
+              month: 'short',
+            },
+          ),
+        ),
+      )
+      expect(shown).toMatch(new RegExp(`told from (?:${days.join('|')}) on`))
       expect(shown).toMatch(/Month\s*Payments.*20\d\d\s*3/)
       await expectAccessible(page)
       await expectToFit(page)

@@ -191,6 +191,13 @@ export async function startFleet({
       await net.close()
       await Promise.all(wires.map((wire) => wire.close()))
       await server.close()
+      // Listeners that pile up are a leak, and Node tells of them nowhere else.
+      const piled = /^.*MaxListenersExceededWarning.*$/m
+      expect(
+        runsOfAll.flatMap(
+          ({ name, run }) => piled.exec(run.output())?.map((line) => `${name}: ${line}`) ?? [],
+        ),
+      ).toEqual([])
     },
   }
 }

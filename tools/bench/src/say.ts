@@ -6,3 +6,9 @@ export function judge(target: string, reached: string, isReached: boolean | unde
   const verdict = isReached === undefined ? 'not judged' : isReached ? 'reached' : 'MISSED'
   say(`${verdict.padEnd(10)}  ${target}: ${reached}`)
 }
+
+/** For `--help`: nothing is measured. */
+export function explain(usage: string): never {
+  say(usage)
+  process.exit(0)
+}

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { ensureArtifacts } from '@svc-zerc20/circuits'
 import { hubAbi, permitBurnerAbi, tokenAbi, verifierAbi, withdrawVerifierAbi } from '@svc-zerc20/contracts'
 import { type Manifest, neededCircuits, readArtifacts, verificationKeyHash } from '@svc-zerc20/zk'
@@ -57,6 +59,35 @@ test('a second deployment finds the first and sends nothing', async () => {
   expect(second).toEqual({ ...first, isNew: false, fromBlock: 0n })
   expect(await chain.request('eth_blockNumber')).toBe(height)
   expect(log).toEqual([`contracts found: token ${first.token}`])
+})
+
+test('a node of an older fork is told which one the contracts need', async () => {
+  const { port } = new URL(chain.rpcUrl)
+  // It refuses as a node refuses whose interpreter lacks an instruction.
+  const old = createServer(async (request, response) => {
+    let text = ''
+    for await (const piece of request) text += piece
+    const { id, method } = JSON.parse(text) as { id: number; method: string }
+    if (method === 'eth_estimateGas') {
+      const error = { code: -32_000, message: 'invalid opcode: MCOPY' }
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    })
+    return response.end(await answer.text())
+  })
+  await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
+  try {
+    const rpcUrl = `http://127.0.0.1:${(old.address() as AddressInfo).port}`
+    await expect(deploy({ rpcUrl })).rejects.toThrow(
+      /^the node does not know .* the fork Prague or a newer one/,
+    )
+  } finally {
+    old.close()
+  }
 })
 
 test('a deployer that has sent other things before deploys again', async () => {

@@ -62,7 +62,15 @@ async function deployAll(
   const owner = client.wallet.account.address
   const firstNonce = await nextNonce(client)
   const contracts = plannedAddresses(owner, firstNonce)
-  const fromBlock = await sendSteps(client, firstNonce, steps(owner, chainId, powBits, contracts), log)
+  const fromBlock = await sendSteps(client, firstNonce, steps(owner, chainId, powBits, contracts), log).catch(
+    (cause: unknown) => {
+      if (!/invalid ?opcode/i.test(`${cause}`)) throw cause
+      throw new Error(
+        'the node does not know an instruction of the contracts: its chain must be at the fork Prague or a newer one (anvil: --hardfork prague)',
+        { cause },
+      )
+    },
+  )
   return { chainId, ...contracts, fromBlock }
 }
 

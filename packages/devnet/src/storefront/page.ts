@@ -61,7 +61,7 @@ export const storefrontPage = (hasHistory: boolean) => `<!doctype html>
 </article>${hasHistory ? historyDoor : ''}
 </section>
 <footer class="quiet">
-<p>Private? Not these few: alone on their chain, with amounts of their own and minted seconds later, anybody can pair a burn and a mint. A payment hides among others of the same amount.</p>
+<p>Private? Not these few: alone on their chain and with amounts of their own, anybody can pair a burn and the mint that paid it out. A payment hides among others of the same amount, and a batch hides many in one sum.</p>
 </footer>
 </main>
 </html>`

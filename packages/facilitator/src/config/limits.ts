@@ -38,7 +38,7 @@ export const limits = {
   /** How long a look at the chain serves /ready and the metrics, and how long a look waits for the node. */
   probeFreshMs: 3_000,
   probeWaitMs: 2_000,
-  /** How long the metrics wait for the ledger: less than any scrape waits for them. */
+  /** How long the metrics and the status wait for the ledger: less than any scrape waits for them. */
   scrapeLedgerMs: 5_000,
   /** After a failed write, /ready tries the disk again at most this often, and waits this long for the disk. */
   journalRetryAfterMs: 1_000,

@@ -1,10 +1,11 @@
 /** Calls of the administrative surface. The token lives here, in memory, and goes into one header of this origin. */
-import type { AdminAnswers } from '@svc-zerc20/facilitator'
-import { send } from '../ask.js'
+import type { AdminAnswers as Answers } from '@svc-zerc20/facilitator'
+import { Refused, send } from '../ask.js'
 
-export type { AdminAnswers }
+type LedgerFields = 'issuance' | 'payments' | 'mints' | 'fees' | 'challenges'
+export type Status = Answers['status'] & { [Name in LedgerFields]-?: NonNullable<Answers['status'][Name]> }
+export type AdminAnswers = Omit<Answers, 'status'> & { readonly status: Status }
 export type Payment = AdminAnswers['payments']['payments'][number]
-export type Status = AdminAnswers['status']
 export type WaitReason = NonNullable<Payment['waiting']>['reason']
 
 /** What a screen asks for: the name of an answer, and its query. */
@@ -15,8 +16,16 @@ export type Admin = ReturnType<typeof createAdmin>
 export function createAdmin(token: string) {
   const ask = async (path: string, method: 'GET' | 'POST') =>
     (await send(`../admin/${path}`, { token, method })).json()
-  const get = <Name extends keyof AdminAnswers>(name: Name, query = '') =>
-    ask(pathOf(name, query), 'GET') as Promise<AdminAnswers[Name]>
+  const get = async <Name extends keyof AdminAnswers>(
+    name: Name,
+    query = '',
+  ): Promise<AdminAnswers[Name]> => {
+    const answer = await ask(pathOf(name, query), 'GET')
+    // Every screen shows what the ledger says. What it said last stays meanwhile.
+    if (name === 'status' && answer.mints === undefined)
+      throw new Refused(503, 'The ledger of the facilitator does not answer. Trying again.')
+    return answer
+  }
   return {
     get,
     /** Every page of a list, one after the other. */

@@ -10,7 +10,7 @@ import { type Ask, createMeasure, type Duplicates, failed, type Row, type Step }
 import type { ChainReady } from '../processes/chain.js'
 import { startChild } from '../processes/child.js'
 import { peakBytes } from '../processes/usage.js'
-import { judge, say } from '../say.js'
+import { explain, judge, say } from '../say.js'
 
 const blockMs = 1000
 const resultFile = fileURLToPath(new URL('../../results/latest.json', import.meta.url))
@@ -287,12 +287,10 @@ const { quick, help } = parseArgs({
   },
 }).values
 if (help) {
-  process.stdout.write(`npm run bench -- [--quick]
+  explain(`Usage: npm run bench -- [--quick]
 
 Measures our facilitator beside the official reference, on one chain and in turns, for ten minutes or so. --quick takes two, and
-judges less. Writes tools/bench/results/latest.json, and the same as charts in latest.html.
-`)
-  process.exit(0)
+judges less. Writes tools/bench/results/latest.json.`)
 }
 const closers: Closer[] = []
 const closeAll = async () => {

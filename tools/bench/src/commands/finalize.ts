@@ -12,7 +12,7 @@ import { percentile, send } from '../measure/load.js'
 import type { ChainReady } from '../processes/chain.js'
 import { startChild } from '../processes/child.js'
 import { childrenOf, cpuMs, peakBytes } from '../processes/usage.js'
-import { judge, say } from '../say.js'
+import { explain, judge, say } from '../say.js'
 
 const { values } = parseArgs({
   options: {
@@ -21,8 +21,20 @@ const { values } = parseArgs({
     provers: { type: 'string', default: '1' },
     batch: { type: 'boolean', default: false },
     least: { type: 'string', default: '30' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
+if (values.help) {
+  explain(`Usage: npm run bench:finalize -- [options]
+
+Measures the time from accepted to finalized with real proofs, and the rate. The keys are made first where they are missing.
+
+  --payments N   payments at once: 40 by default, 120 with --batch
+  --alone N      payments one by one before them, 3 by default; none with --batch
+  --provers N    processes that prove, 1 by default
+  --batch        payments are minted together
+  --least N      so many of them, 30 by default`)
+}
 const isBatch = values.batch
 const together = Number(values.payments ?? (isBatch ? 120 : 40))
 /** A lone payment waits for others in batch mode, so its time says only how long it may wait. */

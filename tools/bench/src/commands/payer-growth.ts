@@ -16,11 +16,23 @@ import { Headers } from '@svc-zerc20/protocol'
 import { encodeAbiParameters, type Hex, numberToHex, pad, toEventSelector, toFunctionSelector } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { percentile } from '../measure/load.js'
-import { say } from '../say.js'
+import { explain, say } from '../say.js'
 
 const { values } = parseArgs({
-  options: { payments: { type: 'string', default: '10000' }, folder: { type: 'string', default: tmpdir() } },
+  options: {
+    payments: { type: 'string', default: '10000' },
+    folder: { type: 'string', default: tmpdir() },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 })
+if (values.help) {
+  explain(`Usage: node tools/bench/dist/commands/payer-growth.js [options]
+
+Whether a payer gets slower with what it remembers.
+
+  --payments N      payments one after the other, 10000 by default
+  --folder FOLDER   where its state is, on the disk that is meant; the folder of temporary files by default`)
+}
 const payments = Number(values.payments)
 const part = Math.max(1, Math.round(payments / 20))
 

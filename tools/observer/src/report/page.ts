@@ -23,7 +23,7 @@ export function resultsPage(
         bars: {
           unit: '%',
           rows: surrounded.map((how) => ({
-            label: `surrounds from ${how.accounts} account${how.accounts === 1 ? '' : 's'}`,
+            label: `${how.payments} payments around it, ${surroundRow(how)[0]}`,
             value: percent(how.named / how.runs),
           })),
         },

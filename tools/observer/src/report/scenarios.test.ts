@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { factorWanted } from './print.js'
-import { compareModes, playReturning, playSurrounded, type Settings } from './scenarios.js'
+import { compareModes, playReturning, type Settings, surround } from './scenarios.js'
 
 const settings: Settings = {
   seed: '1',
@@ -26,10 +26,16 @@ describe('200 payments at three price points', () => {
     for (const { score } of playReturning(settings)) expect(score.recipientNamed).toBeGreaterThan(0.9)
   })
 
-  it('are named by sixty whole payments around one: soon from many accounts, after the longest wait from one', () => {
-    const [one, many] = playSurrounded({ ...settings, traffic: { ...settings.traffic, payments: 100 } })
-    expect([one?.cost, many?.cost]).toEqual([600_000n, 600_000n])
+  it('are named by whole payments around one, and as few as thirty: a price, which rises, and no wall', () => {
+    const fewer = { ...settings, traffic: { ...settings.traffic, payments: 100 } }
+    const few = surround(fewer, { each: 15, accounts: 20 })
+    expect([few.cost, few.runs]).toEqual([300_000n, 20])
+    expect(few.named).toBeGreaterThan(0)
+    expect(few.named).toBeLessThan(12)
     const hour = 3_600
+    const [one, many] = [1, 20].map((accounts) => surround(fewer, { each: 30, accounts }))
+    expect([one?.cost, many?.cost]).toEqual([600_000n, 600_000n])
+    // Soon from as many accounts as are company for each other, after the longest wait from one.
     expect(one?.afterSeconds).toBeGreaterThan(5 * hour)
     expect(many?.afterSeconds).toBeLessThan(hour)
     expect(many?.named).toBe(many?.runs)

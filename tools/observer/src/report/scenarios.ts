@@ -44,8 +44,8 @@ export type Surrounded = {
 
 const few = 100
 const surroundRuns = 20
-/** As many as one proof holds, before and after. */
-const surroundEach = 30
+/** Payments before the other one, and as many after it. One proof holds 30. */
+const surroundEach = [15, 20, 25, 30]
 
 type CreateFacilitator = (random: Random) => Facilitator
 
@@ -88,29 +88,41 @@ export function playReturning(settings: Settings): readonly Scenario[] {
   ]
 }
 
-/** Payers send their burns, so that nothing but the sums names a recipient. */
-export function playSurrounded(settings: Settings): readonly Surrounded[] {
-  const { batches, facilitators, seed } = settings
+/**
+ * What it costs to surround a payment: from one account, and from as few as make a company. Payers send their burns, so that
+ * nothing but the sums names a recipient.
+ */
+const playSurrounded = (settings: Settings): readonly Surrounded[] =>
+  [...new Set([1, settings.batches.least])].flatMap((accounts) =>
+    surroundEach.map((each) => surround(settings, { each, accounts })),
+  )
+
+export function surround(
+  { batches, facilitators, seed, traffic }: Settings,
+  { each, accounts }: { readonly each: number; readonly accounts: number },
+): Surrounded {
   const value = batches.floor > 0n ? batches.floor : 1n
-  return [1, 2 * surroundEach].map((accounts) => {
-    const surround = { each: surroundEach, accounts, value }
-    const changes = { facilitators, selfTransfers: 1, ownMinterKey: false, surround }
-    const times = Array.from({ length: surroundRuns }, (_, run) => {
-      const { view } = simulate({ ...settings.traffic, ...changes }, createBatch(batches), `${seed}/${run}`)
-      const own = view.transfers.filter(({ from }) => isSurrounder(from))
-      return nameSurrounded(view, (own[surroundEach - 1]?.leaf ?? 0) + 1, isSurrounder)
-    }).filter((time) => time !== undefined)
-    const payments = 2 * surroundEach
-    const afterSeconds = times.toSorted((one, other) => one - other)[times.length >> 1]
-    return {
-      accounts,
-      payments,
-      cost: BigInt(payments) * value,
-      runs: surroundRuns,
-      named: times.length,
-      afterSeconds,
-    }
-  })
+  const changes = {
+    facilitators,
+    selfTransfers: 1,
+    ownMinterKey: false,
+    surround: { each, accounts, value },
+  }
+  const times = Array.from({ length: surroundRuns }, (_, run) => {
+    const { view } = simulate({ ...traffic, ...changes }, createBatch(batches), `${seed}/${run}`)
+    const own = view.transfers.filter(({ from }) => isSurrounder(from))
+    return nameSurrounded(view, (own[each - 1]?.leaf ?? 0) + 1, isSurrounder)
+  }).filter((time) => time !== undefined)
+  const payments = 2 * each
+  const afterSeconds = times.toSorted((one, other) => one - other)[times.length >> 1]
+  return {
+    accounts,
+    payments,
+    cost: BigInt(payments) * value,
+    runs: surroundRuns,
+    named: times.length,
+    afterSeconds,
+  }
 }
 
 export function playScenarios(settings: Settings): Results {

@@ -2,6 +2,7 @@
 import { SvcError } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
 import { limits } from '../../config/limits.js'
+import * as schemas from '../../http/admin/schemas.js'
 
 export type AdminClient = {
   get: Ask
@@ -60,6 +61,13 @@ export function createAdminClient({ url, token }: { url: string; token: string |
     }
 
   return { get: ask('GET'), post: ask('POST'), text: (path) => send('GET', path) }
+}
+
+/** The status of a daemon whose ledger answers. Throws while it does not. */
+export async function statusWithFees(client: AdminClient) {
+  const { fees, ...status } = await client.get('/status', schemas.status)
+  if (fees === undefined) throw new SvcError('ledger_failed', 'the ledger of the daemon does not answer')
+  return { ...status, fees }
 }
 
 function parseJson(text: string): unknown {

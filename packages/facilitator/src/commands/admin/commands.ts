@@ -8,7 +8,7 @@ import { readConfigFile } from '../../config/config.js'
 import type { Environment } from '../../config/secrets/environment.js'
 import * as Listen from '../../config/settings.js'
 import * as schemas from '../../http/admin/schemas.js'
-import { type AdminClient, createAdminClient } from './client.js'
+import { type AdminClient, createAdminClient, statusWithFees } from './client.js'
 import { printAnswer } from './print.js'
 
 const adminHelp = `
@@ -86,7 +86,7 @@ export function registerAdminCommands(program: Command, env: Environment): void 
 
   get(verb('status', 'the daemon at a glance'), '/status', schemas.status)
   verb('fees', 'fees that are due, under way and swept').action((options: Common) =>
-    show(options, async (client) => (await client.get('/status', schemas.status)).fees),
+    show(options, async (client) => (await statusWithFees(client)).fees),
   )
   withTarget(admin.command('metrics').description('every series, as Prometheus reads them')).action(
     async (target: Target) => void process.stdout.write(await clientOf(target, env).text('/metrics')),

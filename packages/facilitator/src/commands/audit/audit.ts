@@ -9,7 +9,7 @@ import { limits } from '../../config/limits.js'
 import { urlOf } from '../../config/settings.js'
 import * as schemas from '../../http/admin/schemas.js'
 import { openChainReader } from '../../start/chain-side.js'
-import { type AdminClient, createAdminClient } from '../admin/client.js'
+import { type AdminClient, createAdminClient, statusWithFees } from '../admin/client.js'
 import { createBurnSearch, inParts } from '../recover/burn-search.js'
 import {
   type AuditBooks,
@@ -54,7 +54,7 @@ async function readBooks(client: AdminClient, period: Period): Promise<AuditBook
     after = page.next
   } while (after !== undefined)
   const odd = await client.get('/late', schemas.oddBurns, { limit })
-  const { fees, relayer } = await client.get('/status', schemas.status)
+  const { fees, relayer } = await statusWithFees(client)
   return { payments, odd, fees, relayer: relayer.address }
 }
 

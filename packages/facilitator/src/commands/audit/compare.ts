@@ -8,7 +8,7 @@ export type BookedPayment = z.infer<typeof schemas.paymentPage>['payments'][numb
 export type AuditBooks = {
   readonly payments: readonly BookedPayment[]
   readonly odd: Pick<z.infer<typeof schemas.oddBurns>, 'unmatched' | 'stuck'>
-  readonly fees: Pick<z.infer<typeof schemas.status>['fees'], 'treasury' | 'due' | 'underWay' | 'swept'>
+  readonly fees: Pick<z.infer<typeof schemas.fees>, 'treasury' | 'due' | 'underWay' | 'swept'>
   /** The account that relays burns. */
   readonly relayer: string
 }

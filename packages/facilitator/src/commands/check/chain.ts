@@ -1,4 +1,5 @@
 /** Checks the node, its chain, the clock and the balances of our accounts in one round trip. */
+import { tokenAbi } from '@svc-zerc20/contracts'
 import { quantityOf } from '@svc-zerc20/evm'
 import { type Clock, SvcError } from '@svc-zerc20/protocol'
 import type { PartialConfig } from '../../config/config.js'
@@ -102,7 +103,12 @@ export function judgeTime(facts: {
 }
 
 async function probeCosts(view: ChainView, config: PartialConfig): Promise<Finding> {
-  return judgeCosts(config, await view.quantity('eth_gasPrice', []))
+  const { token } = config.network
+  const [gasPrice, decimals] = await Promise.all([
+    view.quantity('eth_gasPrice', []),
+    token && view.read(token, tokenAbi, 'decimals', []),
+  ])
+  return judgeCosts(config, gasPrice, decimals)
 }
 
 const numberOf = (method: string, result: unknown): number => Number(quantityOf(method, { result }))

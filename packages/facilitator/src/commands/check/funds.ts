@@ -1,6 +1,6 @@
 /** The cost of gas at the current price, and whether the accounts that send transactions can pay for it. */
 import type { Address } from '@svc-zerc20/protocol'
-import { formatEther } from 'viem/utils'
+import { formatEther, formatUnits } from 'viem/utils'
 import type { PartialConfig } from '../../config/config.js'
 import { type Finding, fail, ok, warn } from '../../config/finding.js'
 import { limits } from '../../config/limits.js'
@@ -78,17 +78,34 @@ async function probePayer(view: ChainView, { key, name, address, duty }: GasPaye
 /** Gas of a single payment, rounded from contracts/test/gas-snapshot.json. Burns that share a transaction cost less. */
 export const paymentGas = { burn: 140_000n, mint: 310_000n } as const
 
-/** The gas cost of one payment, so that nobody unknowingly sells below it. */
+/** With so many payments of its own around another one a stranger reads half the time whom that one paid (`npm run privacy`). */
+const surroundingPayments = 40n
+
+/**
+ * The gas cost of one payment, so that nobody unknowingly sells below it. In batches a stranger's payments must cost it something,
+ * too. What a token is worth is not known here: a whole one is compared as one of the native currency.
+ */
 export function judgeCosts(
-  { profile, settlement }: Pick<PartialConfig, 'profile' | 'settlement'>,
+  { profile, settlement, finalize }: Pick<PartialConfig, 'profile' | 'settlement' | 'finalize'>,
   gasPrice: bigint,
+  decimals?: number,
 ): Finding {
   const key = 'settlement.min_amount'
   const isRelayed = settlement.permit_burner !== undefined
   const burn = `${formatEther(paymentGas.burn * gasPrice)} for its burn when it is relayed and `
-  const mint = `${formatEther(paymentGas.mint * gasPrice)} for its mint`
+  const mintWei = paymentGas.mint * gasPrice
+  const mint = `${formatEther(mintWei)} for its mint`
   const cost = `at the present gas price a payment costs ${isRelayed ? burn : ''}${mint}, in the native currency`
-  if (profile === 'local' || (settlement.min_amount ?? 0n) > 0n) return ok(key, cost)
+  const least = settlement.min_amount ?? 0n
+  const surrounding = surroundingPayments * least
+  if (finalize.mode === 'batch' && least > 0n && decimals !== undefined) {
+    const price = `${surroundingPayments} payments around another one, which may name whom that paid, cost ${formatUnits(surrounding, decimals)} of the token`
+    if (surrounding * 10n ** 18n < mintWei * 10n ** BigInt(decimals)) {
+      return warn(key, `is too low to protect payments in batches: ${price}, less than one mint; ${cost}`)
+    }
+    return ok(key, `${cost}; ${price}`)
+  }
+  if (profile === 'local' || least > 0n) return ok(key, cost)
   // Below `relay_min_amount` a payer burns by itself, and the mint is paid here all the same.
   const unset = 'is not set, so payments of one base unit are taken and minted'
   return warn(key, `${unset}; ${cost}`)

@@ -6,7 +6,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lightArtifacts } from '../../../../../test/support/light-artifacts.js'
 import { until } from '../../../../../test/support/until.js'
-import { runCommand } from '../../../test/command.js'
+import { runCommand, startCommand } from '../../../test/command.js'
 import { copyLedger } from '../../../test/ledger-files.js'
 import { startNetwork, type TestNetwork } from '../../../test/network.js'
 import { startOwnFacilitator } from '../../../test/own-facilitator.js'
@@ -175,5 +175,37 @@ describe('svc-facilitator recover', () => {
     expect([code, report]).toMatchObject([0, { found: 0 }])
     expect(await mint('backup.jsonl', first, second, late)).toBe('open')
     expect(await balanceOfProvider()).toBe(3500n)
+  })
+
+  it('finds a self-transfer of which no ledger knows by the log of the daemon that is gone', async () => {
+    const config = writeConfig('logged.jsonl', (tables) => ({
+      ...tables,
+      listen: { ...(tables.listen as object), port: 0 } as never,
+    }))
+    const daemon = startCommand(['start', '--config', config], env)
+    const url = await until(
+      async () => /"facilitator\.ready","url":"([^"]+)"/.exec(daemon.output.stdout)?.[1],
+    )
+    const offer = await until(async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${url}/challenge`, { method: 'POST', headers, body: '{"amount":"700"}' })
+      return answer.ok && ((await answer.json()) as ChallengeOffer)
+    })
+    await net.transfer(await net.account({ gas: true }), offer.payTo, '700')
+    daemon.signal('SIGTERM')
+    await daemon.ended
+    const log = pathOf('daemon.log')
+    writeFileSync(log, daemon.output.stdout)
+
+    const without = await recover(writeConfig('no-log.jsonl'))
+    expect(without).toMatchObject({ code: 0, report: { found: 0 } })
+    const { code, report, stderr } = await recover(writeConfig('logged-lost.jsonl'), '--log', log)
+    expect(stderr).toContain('1 nonces to look at')
+    expect([code, report?.burns]).toMatchObject([
+      0,
+      [{ challengeNonce: offer.challengeNonce, source: 'nonce', state: 'recorded', value: '700' }],
+    ])
+    await mint('logged-lost.jsonl', offer)
+    expect(await balanceOfProvider()).toBe(4200n)
   })
 })

@@ -1,4 +1,5 @@
 /** The administrative surface. Without the token every path beneath `/admin` answers 401, known or not. */
+import { reject } from '@svc-zerc20/protocol'
 import type * as z from 'zod'
 import type { Indexer } from '../../chain/indexer.js'
 import type { HourFigures, Page } from '../../payment/books.js'
@@ -191,7 +192,14 @@ export const adminRoutes = [
     path: '/admin/status',
     summary: 'The daemon at a glance',
     answer: schemas.status,
-    handle: (_asked, deps) => viewStatus(deps),
+    needsLedger: () => false,
+    async handle({ request, reply }, deps) {
+      const status = await viewStatus(deps)
+      // Also the active daemon stands by while its database is away, and nobody else could tell then how things stand.
+      if (!request.server.isStandby() || status.mints === undefined) return status
+      reply.header('connection', 'close')
+      return reject('standby')
+    },
   }),
 
   ...lists,

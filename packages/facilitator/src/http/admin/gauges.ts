@@ -1,10 +1,8 @@
 /** The gauges of a scrape: what the status says, as numbers. */
-import { inTime } from '@svc-zerc20/protocol'
-import { limits } from '../../config/limits.js'
 import { type WaitReason, waitReasons } from '../../payment/waits.js'
 import type { Fleet } from '../../store/adapters/fleet.js'
 import type { Readings } from '../../telemetry/metrics.js'
-import { type StatusDeps, viewLedger, viewProcess } from './status.js'
+import { ifLedgerAnswers, type StatusDeps, viewLedger, viewProcess } from './status.js'
 
 /**
  * What belongs to the process is always there. A ledger that does not answer takes its series away, and the daemon is not
@@ -13,14 +11,11 @@ import { type StatusDeps, viewLedger, viewProcess } from './status.js'
 export async function readGauges(deps: StatusDeps): Promise<Readings> {
   const [process, ledger] = await Promise.all([
     viewProcess(deps),
-    inTime(
-      readLedger(deps).catch(() => undefined),
-      limits.scrapeLedgerMs,
-      deps.clock,
-    ),
+    // A scrape that fails tells nothing at all, so no failure of the ledger may be one of the scrape.
+    ifLedgerAnswers(deps, () => readLedger(deps)).catch(() => undefined),
   ])
   const ofProcess = gaugesOfProcess(process)
-  if (ledger === undefined || ledger === 'late') return { ...ofProcess, svc_ready: 0 }
+  if (ledger === undefined) return { ...ofProcess, svc_ready: 0 }
   return { ...ofProcess, ...gaugesOfLedger(ledger, process.now) }
 }
 

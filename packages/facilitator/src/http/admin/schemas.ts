@@ -129,7 +129,7 @@ const sweep = { recipient: address, amount: baseUnits, payments: count }
 
 const feeError = z.looseObject({ reason: z.string().optional(), message: z.string(), at: seconds })
 
-const fees = named(
+export const fees = named(
   'Fees',
   'The facilitator’s fees of finalized payments: due, under way and swept.',
   z.looseObject({
@@ -190,7 +190,8 @@ export const sweepAnswer = named(
 
 export const status = named(
   'Status',
-  'The daemon at a glance.',
+  'The daemon at a glance. While the ledger does not answer, `problems` says so, and `issuance`, `payments`, `mints`, `fees` and ' +
+    '`challenges` are absent.',
   z.looseObject({
     version: z.string(),
     network,
@@ -203,20 +204,22 @@ export const status = named(
       .describe('addresses of epochs derive from it; `recover --ledger-id` takes it'),
     startedAt: seconds,
     now: seconds,
-    issuance: issuanceState,
+    issuance: issuanceState.optional(),
     ready: z.boolean(),
     problems: readinessProblems,
-    payments: z.looseObject({
-      open: count,
-      claimed: count,
-      expired: count,
-      accepted: count,
-      finalized: count,
-      late: count.describe('burns that were mined or presented after expiry'),
-      demoted: count.optional().describe('accepted once, and without a burn since a reorg'),
-      found: count.optional().describe('burns that were not late and bought nothing either'),
-      unmatched: count,
-    }),
+    payments: z
+      .looseObject({
+        open: count,
+        claimed: count,
+        expired: count,
+        accepted: count,
+        finalized: count,
+        late: count.describe('burns that were mined or presented after expiry'),
+        demoted: count.optional().describe('accepted once, and without a burn since a reorg'),
+        found: count.optional().describe('burns that were not late and bought nothing either'),
+        unmatched: count,
+      })
+      .optional(),
     mints: z
       .looseObject({
         awaiting: count,
@@ -236,8 +239,9 @@ export const status = named(
           .describe('a batch proof that the decider is asked for; absent while none is'),
         off: z.string().optional().describe('why nothing is minted here'),
       })
+      .optional()
       .describe('burned and not minted yet: owed to the provider'),
-    fees,
+    fees: fees.optional(),
     chain: z
       .looseObject({
         reachable: z.boolean(),
@@ -251,7 +255,7 @@ export const status = named(
           ),
       })
       .describe('as last seen'),
-    challenges: z.looseObject({ open: count, max: count }),
+    challenges: z.looseObject({ open: count, max: count }).optional(),
     addresses: z.looseObject({ ready: count, target: count }),
     relayer: z.looseObject({
       ...sendingAccount,

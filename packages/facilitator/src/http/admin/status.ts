@@ -1,7 +1,8 @@
 /** The daemon at a glance: asks every part that an operator looks at, at the moment of the look. */
-import { type Address, type Clock, Network, type TokenLabel } from '@svc-zerc20/protocol'
+import { type Address, type Clock, inTime, Network, SvcError, type TokenLabel } from '@svc-zerc20/protocol'
 import type { AddressPool } from '../../addresses/pool.js'
 import type { ChainProbe } from '../../chain/probe.js'
+import { limits } from '../../config/limits.js'
 import type { Profile } from '../../config/settings.js'
 import type { HistoryFileStats } from '../../history/history-file.js'
 import { version } from '../../package.js'
@@ -57,12 +58,22 @@ export type StatusDeps = {
   readonly diskSpace: DiskSpace
 }
 
+/** What the process knows is told also while the ledger does not answer; the fields of the ledger are absent then. */
 export async function viewStatus(deps: StatusDeps) {
-  const { chain, addresses, relayer, minter, queue, history, journal, ...daemon } = await viewProcess(deps)
-  const { challenges, ...ledger } = await viewLedger(deps)
+  const [known, ledger] = await Promise.all([
+    viewProcess(deps),
+    ifLedgerAnswers(deps, async () => ({ ...(await viewLedger(deps)), ...(await deps.fleet?.()) })),
+  ])
+  const { problems } = known
+  const isTold = ledger !== undefined || problems.some(({ part }) => part === 'ledger')
+  const all = isTold ? problems : [...problems, { part: 'ledger' as const, problem: 'does not answer' }]
+  const { chain, addresses, relayer, minter, queue, history, journal, ...daemon } = known
+  const { challenges, daemons, leases, ...figures } = ledger ?? {}
   return {
     ...daemon,
-    ...ledger,
+    ready: all.length === 0,
+    problems: all,
+    ...figures,
     chain,
     challenges,
     addresses,
@@ -70,9 +81,23 @@ export async function viewStatus(deps: StatusDeps) {
     minter,
     queue,
     history,
-    ...(await deps.fleet?.()),
+    daemons,
+    leases,
     journal,
   }
+}
+
+/** Undefined when the ledger fails, or does not answer in time. */
+export async function ifLedgerAnswers<T>(
+  { clock }: StatusDeps,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  const told = ask().catch((error) => {
+    if (error instanceof SvcError && error.code === 'ledger_failed') return undefined
+    throw error
+  })
+  const answer = await inTime(told, limits.scrapeLedgerMs, clock)
+  return answer === 'late' ? undefined : answer
 }
 
 /** What this process knows by itself, also while its database is away. */

@@ -1,4 +1,7 @@
 /** A daemon whose ledger is on PostgreSQL sells, stops and goes on, as one with a journal does. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notRun, type PostgresServer, startPostgres } from '../../../../../test/support/postgres-server.js'
@@ -151,6 +154,26 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
     await again.close()
   })
 
+  it('a daemon that stands by sends its operator to the active one, and tells what it knows itself once the database is away', async () => {
+    const active = await start()
+    const wire = await startTcpSwitch(server.port)
+    const other = await start('daemon', { port: wire.port })
+    try {
+      expect(await other.admin('/status')).toMatchObject({ reason: 'standby' })
+      wire.turn('refused')
+      expect(await other.admin('/status')).toMatchObject({
+        ready: false,
+        problems: [{ part: 'standby' }, { part: 'ledger', problem: 'does not answer' }],
+      })
+      expect((await active.post('/challenge', { amount: '1000' })).challengeNonce).toBeDefined()
+    } finally {
+      wire.turn('open')
+      await other.close()
+      await active.close()
+      await wire.close()
+    }
+  })
+
   it('while the database is away payers are told to come back, and nothing is burned; it goes on without a restart', async () => {
     const wire = await startTcpSwitch(server.port)
     const daemon = await start('daemon', { port: wire.port })
@@ -176,6 +199,23 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
       expect(lines).toContain('svc_ready 0')
       expect(lines.some((line) => /^svc_addresses_ready \d+$/.test(line))).toBe(true)
       expect(lines.some((line) => line.startsWith('svc_mints_owed_base_units '))).toBe(false)
+      const status = (await daemon.admin('/status')) as Record<string, unknown>
+      const problems = expect.arrayContaining([expect.objectContaining({ part: 'ledger' })])
+      expect(status).toMatchObject({ ready: false, problems, addresses: {}, relayer: {}, chain: {} })
+      for (const field of ['issuance', 'payments', 'mints', 'fees', 'challenges', 'daemons'])
+        expect(status).not.toHaveProperty(field)
+      const shell = {
+        env: { ...process.env, SVC_ADMIN_TOKEN: net.adminToken },
+        encoding: 'utf8',
+      } as const
+      const bin = fileURLToPath(new URL('../../../bin/svc-facilitator.mjs', import.meta.url))
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [bin, 'admin', 'status', '--url', daemon.url],
+        shell,
+      )
+      expect(stdout).toMatch(/^ready +no$/m)
+      expect(stdout).toMatch(/^ledger +\S/m)
       const away = { status: 503, retryAfter: expect.toSatisfy((seconds: number) => seconds > 0) }
       const reason = 'storage_unavailable'
       expect(await ask('/challenge', { amount: '1000' })).toMatchObject({ ...away, answer: { reason } })
@@ -193,7 +233,6 @@ describe.skipIf(notRun() !== '')(`a daemon on PostgreSQL${notRun()}`, () => {
         return told.status !== 200 && told
       })
       expect(unready).toMatchObject({ ...away, answer: { ready: false, problems: [{ part: 'ledger' }] } })
-
       wire.turn('open')
       await until(async () => (await ask('/ready')).status === 200)
       expect(await net.burnsOf(offer.challengeNonce)).toHaveLength(0)
