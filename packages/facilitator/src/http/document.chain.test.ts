@@ -76,11 +76,9 @@ describe('real answers fit the OpenAPI document', () => {
     await get(`/admin/payments/${payment?.challengeNonce}`)
     await get(`/admin/payments/0x${'0'.repeat(64)}`, bearer())
     for (const nonce of [payment?.challengeNonce, `0x${'0'.repeat(64)}`]) {
-      for (const verb of ['retry', 'close-epoch']) {
-        const path = `/admin/payments/${nonce}/${verb}`
-        check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
-        check('POST', path, await net.send(path, { method: 'POST' }))
-      }
+      const path = `/admin/payments/${nonce}/retry`
+      check('POST', path, await net.send(path, { method: 'POST', headers: bearer() }))
+      check('POST', path, await net.send(path, { method: 'POST' }))
     }
     for (const query of ['?dryRun=true', '', '?dryRun=maybe']) {
       const path = `/admin/fees/sweep${query}`
