@@ -273,6 +273,23 @@ describe.each([
     expect(seller.presented).toHaveLength(1)
   })
 
+  it('ask anew at the same call after a human said no to approval_needed', async () => {
+    const seller = await paywall()
+    const { call, state } = await open({
+      more: { SVC_APPROVE_ABOVE: '1', SVC_APPROVAL_TIMEOUT_MS: '8000' },
+    })
+    const folder = join(state, 'approvals')
+    const asked: string[] = []
+    for (const _ of [1, 2]) {
+      expect((await call('pay', { url: seller.url })).error?.code).toBe('approval_needed')
+      const [question] = await listQuestions(folder, systemClock)
+      if (!question) throw new Error('the question is gone')
+      asked.push(question.challengeNonce)
+      await answerQuestion(folder, question, false, systemClock)
+    }
+    expect([new Set(asked).size, seller.presented.length, await signatures(state)]).toEqual([2, 0, 0])
+  })
+
   it('join the same call to the one that runs, so that a human is asked once and one payment is made', async () => {
     const seller = await paywall()
     let asked = 0
