@@ -18,7 +18,7 @@ import { createRunningPurchases } from './running-purchases.js'
 
 /** The limits hold for whatever is signed, a payment that an earlier request began included. */
 export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
-  /** Called at each step of the purchase. */
+  /** Called at each step of the purchase. What it throws changes nothing. */
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
 
