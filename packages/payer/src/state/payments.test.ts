@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChallengeNonce, Offer, TxHash } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Hex, Offer, TxHash } from '@svc-zerc20/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { bytes32, offerAt } from '../../test/offers.js'
@@ -114,7 +114,7 @@ describe.each([
 
   it('still knows a transfer that made room: the chain is asked what became of it', async () => {
     const { clock, memory, record, put } = setUp(1, create)
-    const burn = { hash: bytes32(7) as TxHash, raw: '0x00' } as const
+    const burn = { hash: bytes32(7) as TxHash, raw: bytes32(8) as Hex }
     await put(record(1, { ...at('shop.example'), burn }))
     clock.advance((300 + 3_600) * 1_000)
     await put(record(2, at('shop.example')))
