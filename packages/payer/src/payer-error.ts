@@ -175,7 +175,8 @@ export const payerErrors = {
     todo: 'Read what the node said, then make the request again.',
   },
   burn_reverted: {
-    means: 'The burn transaction was mined and reverted; only its gas was spent.',
+    means:
+      'The burn transaction was mined and reverted; only its gas was spent. Its amount counts as spent until another transfer took its place.',
     todo: 'Make the request again to pay a fresh offer.',
   },
   burn_missed: {
@@ -185,7 +186,7 @@ export const payerErrors = {
   },
   burn_unconfirmed: {
     exit: 'pending',
-    means: 'The burn was signed and no receipt was seen. It may still be mined.',
+    means: 'The burn was signed and no receipt of its success was seen. It may still be mined.',
     todo: 'Ask again for this payment; do not pay a second time.',
   },
   payment_unanswered: {

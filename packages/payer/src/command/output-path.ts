@@ -1,8 +1,9 @@
 /** Where answers may be written: anywhere but over the limits. What cannot be written is known before it is paid for. */
 import { constants, realpathSync } from 'node:fs'
-import { access, lstat, stat } from 'node:fs/promises'
+import { access, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { SvcError } from '@svc-zerc20/protocol'
+import { putFile } from '../state/files.js'
 
 /**
  * Refuses a path in the state folder. A seller chooses what is written, and an agent chooses where:
@@ -38,6 +39,22 @@ export async function assertWritable(path: string): Promise<void> {
   } catch (cause) {
     throw cannotWrite(path, cause)
   }
+}
+
+/** Puts a file at a name in a folder. */
+export type PutAnswer = (name: string, write: (aside: string) => Promise<void>) => Promise<void>
+
+/**
+ * Puts answers into a folder, which is looked up once. Whoever can write the folders above can still exchange them for links
+ * while a payment runs, so each file is judged again right before it takes its place.
+ */
+export async function putAnswersIn(folder: string, stateFolder: string | undefined): Promise<PutAnswer> {
+  const place = await realpath(folder)
+  return (name, write) =>
+    putFile(join(place, name), async (aside) => {
+      await write(aside)
+      assertNotLimits(join(place, name), stateFolder)
+    })
 }
 
 export const cannotWrite = (path: string, cause: unknown) =>

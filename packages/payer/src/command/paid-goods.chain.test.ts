@@ -214,6 +214,34 @@ describe('R-098 an answer takes the place of a link, and is not written through 
     ])
   })
 
+  it('by pay, where its folder becomes a link into the state folder while the payment is at its seller', async () => {
+    const folder = join(state, 'out')
+    const seller = await taking(async (exchange) => {
+      await rename(folder, `${folder}-away`)
+      await symlink(join(totals(), '..'), folder)
+      return serves(exchange)
+    })
+    await mkdir(folder)
+    const { code, stderr } = await run.svcPay(['pay', seller.url, '-o', join(folder, '999.json')])
+    expect([code, stderr]).toEqual([6, expect.stringContaining('answer_kept')])
+    for (const name of await readdir(join(totals(), '..'))) expect(name).toMatch(/^[1-9]\d?\.json$/)
+    expect(await run.svcPay(['pay', seller.url])).toMatchObject({ code: 0, stdout: 'the whole answer' })
+    expect(seller.presented()).toHaveLength(1)
+  })
+
+  it('by pay, where its folder is a link that is moved meanwhile: the answer goes where it led', async () => {
+    const [folder, real] = [join(state, 'out'), join(state, 'real')]
+    const seller = await taking(async (exchange) => {
+      await rm(folder)
+      await symlink(join(totals(), '..'), folder)
+      return serves(exchange)
+    })
+    await mkdir(real)
+    await symlink(real, folder)
+    expect((await run.svcPay(['pay', seller.url, '-o', join(folder, '999.json')])).code).toBe(0)
+    expect(await readFile(join(real, '999.json'), 'utf8')).toBe('the whole answer')
+  })
+
   it.each([
     ['body', serves],
     ['half', breaksOff],
@@ -372,6 +400,14 @@ it('resume presents what was signed, asks nobody and signs nothing, whatever the
   const { payments } = (await run.svcPayJson(['resume', '--output', join(state, 'answers')], strict)).result
   expect(payments).toMatchObject([{ became: 'served' }])
   expect(new Set(seller.presented.map(({ header }) => header)).size).toBe(1)
+})
+
+it('resume tells what became of payments though the totals cannot be read', async () => {
+  const seller = await paywall(['break'])
+  expect((await run.svcPay(['pay', seller.url])).code).toBe(6)
+  await writeFile(join(state, 'state', 'spending', '999.json'), 'unreadable')
+  const { payments } = (await run.svcPayJson(['resume', '--output', join(state, 'answers')])).result
+  expect(payments).toMatchObject([{ became: 'served' }])
 })
 
 describe('R-093 SVC_TIMEOUT_MS', () => {

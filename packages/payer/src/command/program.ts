@@ -2,6 +2,7 @@
  * The command line of `svc-pay`: commands, options, help. Whatever needs a payer is loaded by the command that needs it:
  * most of a start is the loading of the chain's library.
  */
+import { dirname } from 'node:path'
 import {
   type BaseUnits,
   type ChallengeNonce,
@@ -17,7 +18,7 @@ import { approve } from './approve.js'
 import { history, limits, status } from './books.js'
 import type { McpCommand } from './mcp.js'
 import { type Io, type Report, run, writeFailure } from './output.js'
-import { assertNotLimits, assertWritable } from './output-path.js'
+import { assertNotLimits, assertWritable, putAnswersIn } from './output-path.js'
 import { inspect, type PayCommand, pay, quote } from './purchase.js'
 import { type RequestOptions, requestOf } from './request.js'
 import { resume } from './resume.js'
@@ -154,11 +155,12 @@ function addPurchases({ requesting, withPayer }: Workbench, ports: ProgramPorts)
         'pay',
         options,
         async ({ payer, folder }) => {
-          if (options.output !== undefined) {
-            assertNotLimits(options.output, folder)
-            await assertWritable(options.output)
-          }
-          return pay(payer, await requestOf(url, options, ports), options, io)
+          const { output } = options
+          if (output === undefined) return pay(payer, await requestOf(url, options, ports), options, io)
+          assertNotLimits(output, folder)
+          await assertWritable(output)
+          const put = await putAnswersIn(dirname(output), folder)
+          return pay(payer, await requestOf(url, options, ports), { ...options, put }, io)
         },
         options,
       ),
@@ -219,7 +221,7 @@ function addBooks({ command, withPayer }: Workbench, { io }: ProgramPorts): void
     .action((options: Json & { output: string }) =>
       withPayer('resume', options, async ({ payer, folder }) => {
         assertNotLimits(options.output, folder)
-        return resume(payer, options.output, io)
+        return resume(payer, options.output, folder, io)
       }),
     )
 

@@ -1,5 +1,6 @@
 /** `quote`, `inspect` and `pay`. */
 import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { type Address, type BaseUnits, textTable } from '@svc-zerc20/protocol'
 import { type End, exitAt } from '../outcome.js'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
@@ -7,9 +8,8 @@ import type { Bought, Payment, PayStep } from '../payer/bought.js'
 import { cheapestOf, type Quote, type QuotedOffer } from '../payer/quote.js'
 import { quoteResult } from '../payer/results.js'
 import { type ExitCode, exitCodes, PayerError } from '../payer-error.js'
-import { putFile } from '../state/files.js'
 import { type Io, paint, type Report } from './output.js'
-import { cannotWrite } from './output-path.js'
+import { cannotWrite, type PutAnswer } from './output-path.js'
 import { createHeldSignals } from './stop-signals.js'
 
 /** Largest body that is printed inside JSON. */
@@ -75,6 +75,8 @@ export type PayCommand = {
   readonly max: BaseUnits | undefined
   readonly dryRun: boolean
   readonly output: string | undefined
+  /** Writes into the folder of `output`. */
+  readonly put?: PutAnswer | undefined
   readonly json: boolean
 }
 
@@ -137,13 +139,13 @@ async function sayStep(payer: AssembledPayer, step: PayStep, say: (line: string)
 /** The bought answer and its cost. The body goes to a file or to standard output. */
 async function purchaseReport(
   { response, payment, end, handedOver, keepForLater }: Bought,
-  { output, json }: Pick<PayCommand, 'output' | 'json'>,
+  { output, put, json }: Pick<PayCommand, 'output' | 'put' | 'json'>,
 ): Promise<Report> {
   const body = Buffer.from(await response.arrayBuffer())
   // An answer that the payment did not buy goes nowhere as if it were bought.
   const target = end === 'pending' ? undefined : output
   if (target !== undefined) {
-    await putFile(target, (aside) => writeFile(aside, body, { flag: 'wx' })).catch(async (cause) => {
+    await put?.(basename(target), (aside) => writeFile(aside, body, { flag: 'wx' })).catch(async (cause) => {
       if (!(await keepForLater())) throw cannotWrite(target, cause)
       throw new PayerError('answer_kept', `${target} cannot be written: ${cause.message}`, { cause })
     })

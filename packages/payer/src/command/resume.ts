@@ -9,11 +9,11 @@ import { textTable } from '@svc-zerc20/protocol'
 import type { AssembledPayer } from '../payer/assemble-payer.js'
 import type { Bought } from '../payer/bought.js'
 import { exitCodes, exitOf, PayerError } from '../payer-error.js'
-import { makeFolder, putFile } from '../state/files.js'
+import { makeFolder } from '../state/files.js'
 import type { KeptAnswer } from '../state/kept-answers.js'
 import type { PaymentRecord } from '../state/payments.js'
 import type { Io, Report } from './output.js'
-import { cannotWrite } from './output-path.js'
+import { cannotWrite, type PutAnswer, putAnswersIn } from './output-path.js'
 import { createHeldSignals } from './stop-signals.js'
 
 type Fate = {
@@ -23,42 +23,65 @@ type Fate = {
   readonly detail: string
 }
 
+/** Where answers go: the folder as it is told, and the way into it. */
+type Out = { readonly folder: string; readonly put: PutAnswer }
+
 const pendingFates: readonly Fate['became'][] = ['pending', 'in use', 'needs its body']
 
-export async function resume(payer: AssembledPayer, folder: string, io: Pick<Io, 'stderr'>): Promise<Report> {
-  await makeFolder(folder)
+export async function resume(
+  payer: AssembledPayer,
+  folder: string,
+  stateFolder: string | undefined,
+  io: Pick<Io, 'stderr'>,
+): Promise<Report> {
+  const put = await makeFolder(folder)
     .then(() => access(folder, constants.W_OK))
+    .then(() => putAnswersIn(folder, stateFolder))
     .catch((cause) => Promise.reject(cannotWrite(folder, cause)))
+  const out = { folder, put }
   const signals = createHeldSignals(() => io.stderr.write('this ends when the answers are here\n'))
   signals.hold()
   const fates: Fate[] = []
+  let fault: string | undefined
   try {
     for (const record of await payer.state.memory.list()) {
       if (signals.wasTold()) break
       // What a seller says to have given before is asked for no more.
-      if (record.delivery === 'undelivered' && !record.isTold) fates.push(await finish(payer, record, folder))
+      if (record.delivery === 'undelivered' && !record.isTold) fates.push(await finish(payer, record, out))
       if (record.delivery === 'open') fates.push(fateOf(record, 'in use', 'another process is at it'))
     }
-    fates.push(...(await giveOut(payer, folder)))
+    await giveOut(payer, out, fates)
+  } catch (error) {
+    if (fates.length === 0) throw error
+    fault = (error as Error).message
   } finally {
     signals.release()
   }
   await payer.scheme.guard.reconcile().catch(() => undefined) // what became of payments is told in any case
-  return reportOf(fates, payer)
+  return reportOf(fates, fault, payer)
 }
 
-async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<Report> {
-  const { reservations } = await payer.state.totals.state()
+/** `fault`: what kept the other payments from being looked at. */
+async function reportOf(
+  fates: readonly Fate[],
+  fault: string | undefined,
+  payer: AssembledPayer,
+): Promise<Report> {
+  const reservations = await payer.state.totals.state().then(
+    (state) => state.reservations,
+    () => ({}), // what became of payments is told in any case
+  )
   const open = Object.entries(reservations).map(([challengeNonce, { amount, expiresAt }]) => ({
     challengeNonce,
     amount,
     expiresAt,
   }))
   const isPending = fates.some(({ became }) => pendingFates.includes(became))
-  const isFailed = fates.some(({ became }) => became === 'failed')
+  const isFailed = fault !== undefined || fates.some(({ became }) => became === 'failed')
   const lines = fates.map(({ became, request, detail }) => [became, request, detail])
   const text = [
     fates.length === 0 ? 'nothing was interrupted\n' : textTable(lines),
+    fault === undefined ? '' : `the others could not be looked at: ${fault}\n`,
     ...open.map(({ challengeNonce, amount, expiresAt }) => {
       const until = new Date(expiresAt * 1_000).toISOString()
       return `${amount} base units stay reserved for ${challengeNonce}, at least until ${until}\n`
@@ -66,13 +89,13 @@ async function reportOf(fates: readonly Fate[], payer: AssembledPayer): Promise<
   ]
   return {
     exitCode: isPending ? exitCodes.pending : isFailed ? exitCodes.failed : exitCodes.ok,
-    result: { payments: fates, reserved: open },
+    result: { payments: fates, reserved: open, fault },
     text: text.join(''),
   }
 }
 
 /** Finishes one payment, by its kept answer or by presenting it once more. */
-async function finish(payer: AssembledPayer, record: PaymentRecord, folder: string): Promise<Fate> {
+async function finish(payer: AssembledPayer, record: PaymentRecord, out: Out): Promise<Fate> {
   const isKept = (await payer.state.kept?.find(record.challengeNonce))?.isComplete === true
   const isSigned = record.payload !== undefined || record.burn !== undefined
   if (!isKept && !isSigned && record.outrunNonce !== undefined) {
@@ -88,9 +111,7 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
   }
   try {
     const bought = await payer.resume(record)
-    return bought
-      ? await writeOut(record, bought, folder)
-      : fateOf(record, 'over', 'nothing was burned for it')
+    return bought ? await writeOut(record, bought, out) : fateOf(record, 'over', 'nothing was burned for it')
   } catch (error) {
     if (error instanceof PayerError && error.code === 'not_signed') {
       return fateOf(record, 'over', 'nothing was ever signed for it, and nothing was paid')
@@ -100,13 +121,14 @@ async function finish(payer: AssembledPayer, record: PaymentRecord, folder: stri
   }
 }
 
-async function writeOut(record: PaymentRecord, bought: Bought, folder: string): Promise<Fate> {
+async function writeOut(record: PaymentRecord, bought: Bought, { folder, put }: Out): Promise<Fate> {
   const { response, end, handedOver, keepForLater } = bought
   if (end !== 'paid') return fateOf(record, 'pending', `the seller answered ${response.status}`)
-  const path = join(folder, `${record.challengeNonce}.body`)
+  const name = `${record.challengeNonce}.body`
+  const path = join(folder, name)
   try {
     const body = Buffer.from(await response.arrayBuffer())
-    await putFile(path, (aside) => writeFile(aside, body, { flag: 'wx', mode: 0o600 }))
+    await put(name, (aside) => writeFile(aside, body, { flag: 'wx', mode: 0o600 }))
   } catch (cause) {
     await keepForLater()
     throw new PayerError('answer_kept', `${path} cannot be written: ${(cause as Error).message}`, { cause })
@@ -116,16 +138,16 @@ async function writeOut(record: PaymentRecord, bought: Bought, folder: string): 
 }
 
 /** Gives out what no payment waits for any more: answers that were handed on in part, and halves of lost ones. */
-async function giveOut(payer: AssembledPayer, folder: string): Promise<Fate[]> {
+async function giveOut(payer: AssembledPayer, { folder, put }: Out, fates: Fate[]): Promise<void> {
   const { kept, memory } = payer.state
-  const fates: Fate[] = []
   for (const answer of (await kept?.list()) ?? []) {
     const { challengeNonce, isComplete, bytes, path } = answer
     const record = await memory.get(challengeNonce)
     if (record?.delivery === 'open' || (record?.delivery === 'undelivered' && !record.isTold)) continue
-    const target = join(folder, `${challengeNonce}.${isComplete ? 'body' : 'half'}`)
+    const name = `${challengeNonce}.${isComplete ? 'body' : 'half'}`
+    const target = join(folder, name)
     const of = { challengeNonce, request: record?.request ?? requestOf(answer) }
-    const isWritten = await putFile(target, (aside) => copyFile(path, aside, constants.COPYFILE_EXCL)).then(
+    const isWritten = await put(name, (aside) => copyFile(path, aside, constants.COPYFILE_EXCL)).then(
       () => true,
       () => false,
     )
@@ -136,7 +158,6 @@ async function giveOut(payer: AssembledPayer, folder: string): Promise<Fate[]> {
     if (isWritten) fates.push(fateOf(of, isComplete ? 'served' : 'half', detail))
     else fates.push(fateOf(of, 'pending', `${target} cannot be written; the answer stays kept`))
   }
-  return fates
 }
 
 const requestOf = ({ url }: KeptAnswer) => url || 'unknown'

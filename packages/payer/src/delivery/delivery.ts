@@ -93,19 +93,19 @@ export function createDelivery(fetch: typeof globalThis.fetch, payer: PayerSchem
       const { next, verdict } = await note(presented, outcome)
       if (next === 'done') return { ...presented, verdict }
       response.body?.cancel().catch(() => undefined)
-      if (next === 'sign_again') header = await signedAgain(presented)
+      if (next === 'sign_again') header = await signedAgain({ ...presented, verdict })
       else await clock.sleep(limits.resendDelayMs, request.signal)
     }
   }
 
-  async function signedAgain(presented: Presented): Promise<string> {
+  async function signedAgain(presented: Judged): Promise<string> {
     const { header: _, payload: __, ...unsigned } = presented.record
     try {
       const header = await headerOf(payer, unsigned)
       await deliveries.presenting(unsigned.challengeNonce, unsigned.request ?? '', header)
       return header
     } catch (cause) {
-      throw refusalError(presented, { cause })
+      throw refusalError(judged(presented), { cause })
     }
   }
 
@@ -323,6 +323,7 @@ const todoAfter = {
   fresh_offer: 'Make the request again to pay a fresh offer.',
   same_payload: 'Make the same request again: this payment is presented first.',
   later: 'Make the same request again later: this payment is presented first.',
+  open: 'Ask the seller. Making the request again pays again only once the chain tells of this burn.',
   paid: 'Ask the seller before you make the request again: that pays a second time.',
 } as const
 
@@ -334,19 +335,20 @@ function judged(presented: Judged): RefusedPayment {
   const isPaid = verdict.state === 'burned'
   // Nobody knows, or the burn may still come.
   const isOpen = verdict.state === 'unknown'
-  return { ...presented, isPaid, outcome: isOpen && outcome !== 'used' ? 'unknown' : outcome }
+  return { ...presented, isPaid, isOpen, outcome: isOpen && outcome !== 'used' ? 'unknown' : outcome }
 }
 
 /** The error for a payment that did not buy its answer. Only a burn that the chain has is named. */
 function refusalError(
-  { record, answer, outcome, burn, isPaid = false }: RefusedPayment,
+  { record, answer, outcome, burn, isPaid = false, isOpen = false }: RefusedPayment,
   { cause }: { readonly cause?: unknown } = {},
 ): PayerError {
   const { reason, said } = refusalOf(answer)
   const what = `challenge ${record.challengeNonce}`
   const code = outcomes[outcome] ?? 'payment_pending'
   const facts = { reason, burnTxHash: burn, cause }
-  if (code === 'payment_used') return new PayerError(code, what, facts)
+  if (code === 'payment_used')
+    return new PayerError(code, what, { ...facts, ...(isOpen && { todo: todoAfter.open }) })
   const after = reason && todoAfter[reasons[reason].retry]
   const todo = isPaid ? todoAfter.paid : code === 'payment_refused' ? after : undefined
   return new PayerError(code, `${what}: ${whyOf(answer, reason, said)}${isPaid ? paidFor : ''}`, {
@@ -363,6 +365,8 @@ type RefusedPayment = {
   readonly burn: TxHash | undefined
   /** Whether the chain has the burn, though it bought nothing. */
   readonly isPaid?: boolean
+  /** Whether the chain does not tell, or the burn may still come: then nothing is paid anew. */
+  readonly isOpen?: boolean
 }
 
 function whyOf({ status }: Answer, reason: ReturnType<typeof refusalOf>['reason'], said: string): string {

@@ -281,7 +281,7 @@ const payments: Case[] = [
   },
   {
     name: 'calls the permit nonce stale to get another signature',
-    told: 'payment_refused',
+    told: 'payment_pending',
     reason: 'permit_nonce_stale',
     wanted: 'permit',
     requests: 2,

@@ -2,7 +2,9 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tokenAbi } from '@svc-zerc20/contracts'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
+import { type Address, createWalletClient, http } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
@@ -123,6 +125,23 @@ it('a refused permit is replaced by none before its deadline: the allowance of a
   expect([seller.offers.length, await burned()]).toEqual([1, 2_000n])
 })
 
+it('a permit that cannot be signed again may still burn: it is pending, and so is a forgotten one on a silent chain', async () => {
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs }
+  const seller = await paywall({ reason: 'permit_nonce_stale' })
+  const payer = payerWith({ clock })
+  const error = await failure(payer.pay(seller.url))
+  expect([error.code, exitOf(error)]).toEqual(['payment_pending', 'pending'])
+
+  const silent = await paywall(503, 503)
+  expect((await payer.pay(silent.url)).end).toBe('pending')
+  aheadMs = (300 + defaultLimits.retentionSeconds) * 1_000
+  net.chain.setFaults([{ method: '*', kind: 'error', code: -32_000, message: 'out of order' }])
+  expect((await failure(payer.pay(silent.url))).code).toBe('payment_pending')
+  net.chain.setFaults([])
+  expect([seller.offers.length, silent.offers.length, await burned()]).toEqual([1, 1, 0n])
+})
+
 it('a transfer that the node never took is replaced by one with its txNonce once its offer expired', async () => {
   let skewMs = 0
   const clock = { ...systemClock, now: () => Date.now() + skewMs }
@@ -168,4 +187,39 @@ it('R-030 a disk that fails after a transfer was sent costs no word of it: exit 
   const { payment } = await payer.pay(seller.url)
   expect(payment).toMatchObject({ transaction: error.burnTxHash, isResumed: true })
   expect(await burned()).toBe(1_000n)
+})
+
+// The chain's time goes ahead here, so these come last.
+it('a refused permit of a pinned foreign helper, which keeps no book, ends by what its burn address has', async () => {
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs }
+  const burnAddresses: Address[] = []
+  const foreign = async () => {
+    const seller = await startHostileSeller(net, ({ isPaid, settle, demand, offer }) => {
+      const expiresAt = Math.floor(clock.now() / 1_000) + 300
+      if (isPaid && aheadMs > 0 && seller.requests.length > 4) return settle(200, { success: true })
+      if (isPaid) return settle(402, { success: false, errorReason: 'challenge_expired' })
+      const made = offer({ extra: { helper: net.token, expiresAt, deadline: expiresAt } })
+      burnAddresses.push(made.payTo as Address)
+      return demand(made)
+    })
+    closers.push(seller.close)
+    return seller
+  }
+  const [paid, lost] = [await foreign(), await foreign()]
+  const payer = payerWith({ clock, allowedHelpers: [net.token] })
+  for (const { url } of [paid, lost]) {
+    expect((await failure(payer.pay(url))).code).toBe('payment_pending')
+    expect((await failure(payer.pay(url))).code).toBe('payment_pending')
+  }
+  const asPayer = createWalletClient({ account: net.payer, transport: http(net.rpcUrl) })
+  const args = [burnAddresses[0] as Address, 1_000n] as const
+  const transfer = { address: net.token, abi: tokenAbi, functionName: 'transfer', args } as const
+  await net.mined(await asPayer.writeContract({ chain: null, ...transfer }))
+  await net.chain.increaseTime(400)
+  await net.chain.mine()
+  aheadMs = 400_000
+  expect((await failure(payer.pay(paid.url))).detail).toContain('this was paid for')
+  expect((await payer.pay(lost.url)).response.status).toBe(200)
+  expect(burnAddresses).toHaveLength(3)
 })

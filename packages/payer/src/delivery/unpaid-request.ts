@@ -56,7 +56,7 @@ export function createUnpaidRequest({
       const key = await purchaseKey(request)
       const body = await bodyOf(request)
       for (const nonce of offered.nonces) {
-        await deliveries.offered(nonce, { request: key, target, echo: offered.echo, body }, instead)
+        await deliveries.offered(nonce, { request: key, target, echo: offered.echo, body, instead })
       }
       return response
     }

@@ -1,7 +1,7 @@
 /** `svc-pay mcp` as a process, with the official client, beside a chain and sellers. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -271,6 +271,27 @@ describe.each([
     await answerQuestion(folder, question, true, systemClock)
     expect(await call('pay', { url: seller.url })).toMatchObject({ isError: false, status: 200 })
     expect(seller.presented).toHaveLength(1)
+  })
+
+  it('ask anew at the same call after a human said no to approval_needed', async () => {
+    const seller = await paywall()
+    const { call, state } = await open({
+      more: { SVC_APPROVE_ABOVE: '1', SVC_APPROVAL_TIMEOUT_MS: '20000' },
+    })
+    const folder = join(state, 'approvals')
+    const asked: string[] = []
+    for (const _ of [1, 2]) {
+      expect((await call('pay', { url: seller.url })).error?.code).toBe('approval_needed')
+      const [question] = await listQuestions(folder, systemClock)
+      if (!question) throw new Error('the question is gone')
+      asked.push(question.challengeNonce)
+      await answerQuestion(folder, question, false, systemClock)
+      // A call that came before the purchase has ended would join it.
+      const names = () => readdir(join(state, 'payments', 'waiting'), { recursive: true })
+      await until(async () => !(await names()).some((name) => name.includes('.0x')))
+      await call('budget')
+    }
+    expect([new Set(asked).size, seller.presented.length, await signatures(state)]).toEqual([2, 0, 0])
   })
 
   it('join the same call to the one that runs, so that a human is asked once and one payment is made', async () => {

@@ -1,6 +1,13 @@
 /** The parts of a payer put together: one scheme, one guard, one memory. */
 
-import { type Address, type ChallengeNonce, Network, parseAddress, SvcError } from '@svc-zerc20/protocol'
+import {
+  type Address,
+  type ChallengeNonce,
+  Network,
+  nearestName,
+  parseAddress,
+  SvcError,
+} from '@svc-zerc20/protocol'
 import { createDelivery } from '../delivery/delivery.js'
 import { PayerError } from '../payer-error.js'
 import type { Policy } from '../policy/policy.js'
@@ -86,11 +93,25 @@ export function assemblePayer(parts: PayerParts): AssembledPayer {
     },
 
     async pay(input, init, options = {}) {
+      assertKnown('options.', options, payOptionNames)
       const { response, payment, end, handedOver } = await buy(new Request(input, init), options)
       await handedOver()
       return { response, payment, end }
     },
   }
+}
+
+const payOptionNames = Object.keys({ max: 0, asQuoted: 0, onStep: 0 } satisfies Record<keyof PayOptions, 0>)
+
+/** Callers without types can misspell an option. A misspelled cap is no cap. */
+export function assertKnown(where: string, given: object, known: readonly string[]): void {
+  const name = Object.keys(given).find((each) => !known.includes(each))
+  if (name === undefined) return
+  const meant = nearestName(name, known)
+  throw new SvcError(
+    'payer_misconfigured',
+    `${where}${name}: there is no such option${meant ? `; did you mean ${where}${meant}?` : ''}`,
+  )
 }
 
 const noKey = async (): Promise<never> => {

@@ -76,6 +76,15 @@ describe('a quote', () => {
   })
 })
 
+it('a cap per host counts one server under every spelling of its address', async () => {
+  const seller = await paywall()
+  const payer = createPayer(optionsOf('memory', { allowedHosts: 'any', maxPerHost: '1000' }))
+  await payer.pay(seller.url)
+  const mapped = seller.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
+  await expect(payer.pay(mapped)).rejects.toMatchObject({ code: 'host_total_exceeded' })
+  expect(seller.presented).toHaveLength(1)
+})
+
 describe('a quote of a helper', () => {
   it('that is no burner of ours says so before anything is paid', async () => {
     const seller = await paywall([], { extra: { helper: net.token } })

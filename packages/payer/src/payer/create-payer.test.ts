@@ -2,7 +2,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { address, offerAt } from '../../test/offers.js'
 import { readOffer } from '../offer.js'
-import { createPayer, type PayerOptions } from './create-payer.js'
+import { createPayer, createPayerScheme, type PayerOptions } from './create-payer.js'
+import type { PayOptions } from './pay.js'
 
 const readOptions = (given: PayerOptions) =>
   createPayer({ ...given, allowedHosts: 'any', maxTotal: 'unlimited', state: 'memory' })
@@ -70,6 +71,23 @@ describe('the options of the payer', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'payer_misconfigured' }))
     expect(read).toThrow(name)
     expect(read).toThrow(told)
+  })
+
+  it.each(['maxTotal', 'allowedHosts', 'state'])(
+    'of a bare scheme refuse %s, which it does not keep',
+    (name) => {
+      const given = { ...options, [name]: 'any' }
+      expect(() => createPayerScheme(given)).toThrow(
+        expect.objectContaining({ code: 'payer_misconfigured', message: expect.stringContaining(name) }),
+      )
+    },
+  )
+
+  it('of one payment refuse a misspelled cap', async () => {
+    const bounds = { maxx: 1n } as PayOptions
+    await expect(readOptions(options).pay('http://127.0.0.1:1/', {}, bounds)).rejects.toThrow(
+      'options.maxx: there is no such option; did you mean options.max?',
+    )
   })
 
   it.each(['maxAmountPerPayment', 'allowedTokens'] as const)(

@@ -1,5 +1,5 @@
 /** The library: a payer with limits, for programs. */
-import { type Clock, type Network, nearestName, SvcError } from '@svc-zerc20/protocol'
+import { type Clock, type Network, SvcError } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { readValue } from '../environment/forms.js'
 import { limitVariables, type Variable, variables } from '../environment/variables.js'
@@ -8,7 +8,7 @@ import type { Approver } from '../policy/approval.js'
 import type { Policy } from '../policy/policy.js'
 import type { PayerAccount, PayerMode, PayerScheme } from '../signing/scheme.js'
 import { createMemoryState, openState } from '../state/open-state.js'
-import { assemblePayer, type Payer } from './assemble-payer.js'
+import { assemblePayer, assertKnown, type Payer } from './assemble-payer.js'
 
 export type CreatePayerOptions = {
   /** The account that pays: any viem local account. Without one the payer can quote. */
@@ -107,8 +107,12 @@ export type PayerOptions = Omit<CreatePayerOptions, 'account' | 'allowedHosts' |
  * const client = withSpendControls(new x402Client(), [{ network: 'eip155:31337', asset: token }])
  * const pay = wrapFetchWithPayment(deliverPayments(fetch, payer), client.register('eip155:31337', payer))
  */
-export const createPayerScheme = (options: PayerOptions): PayerScheme =>
-  createPayer({ ...options, allowedHosts: 'any', maxTotal: 'unlimited', state: 'memory' }).scheme
+export function createPayerScheme(options: PayerOptions): PayerScheme {
+  const rest = { allowedHosts: 'any', maxTotal: 'unlimited', state: 'memory' } as const
+  const kept = optionNames.filter((name) => !(name in rest))
+  assertKnown('', options, kept)
+  return createPayer({ ...options, ...rest }).scheme
+}
 
 /** Limits that have to be said, and the word for none. Callers without types can leave options out. */
 const chosen: { readonly [limit: string]: string | undefined } = {
@@ -163,16 +167,6 @@ const optionNames = Object.keys({
   clock: 0,
   limits: 0,
 } satisfies Record<keyof CreatePayerOptions, 0>)
-
-/** Callers without types can misspell an option. A misspelled cap is no cap. */
-function assertKnown(where: string, given: object, known: readonly string[]): void {
-  const name = Object.keys(given).find((each) => !known.includes(each))
-  if (name === undefined) return
-  const meant = nearestName(name, known)
-  throw misconfigured(
-    `${where}${name}: there is no such option${meant ? `; did you mean ${where}${meant}?` : ''}`,
-  )
-}
 
 const assertOneOf = (name: string, given: unknown, known: readonly unknown[]) => {
   if (!known.includes(given)) throw misconfigured(`${name}: expected ${known.filter(Boolean).join(' or ')}`)

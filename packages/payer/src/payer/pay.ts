@@ -5,9 +5,10 @@ import { withBody } from '../delivery/bounded-body.js'
 import { createDelivery, type Delivery, headerOf, type Presented } from '../delivery/delivery.js'
 import { purchaseKey } from '../delivery/unpaid-request.js'
 import { endOf, endUnpaid, isServed, judgeAnswer, readAnswer } from '../outcome.js'
-import { PayerError } from '../payer-error.js'
+import { afterSigning, PayerError } from '../payer-error.js'
 import type { ApprovalRequest } from '../policy/approval.js'
 import type { Bounds } from '../policy/purchase.js'
+import { burnIn } from '../signing/deliveries.js'
 import type { PayerScheme } from '../signing/scheme.js'
 import { type KeptAnswer, type KeptAnswers, readAnswerTo } from '../state/kept-answers.js'
 import type { PaymentRecord } from '../state/payments.js'
@@ -17,7 +18,7 @@ import { createRunningPurchases } from './running-purchases.js'
 
 /** The limits hold for whatever is signed, a payment that an earlier request began included. */
 export type PayOptions = Pick<Bounds, 'max' | 'asQuoted'> & {
-  /** Called at each step of the purchase. */
+  /** Called at each step of the purchase. What it throws changes nothing. */
   readonly onStep?: ((step: PayStep) => void) | undefined
 }
 
@@ -85,7 +86,10 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
     const header = await headerOf(scheme, { ...deliveries.originOf(challengeNonce), accepted })
     onStep({ step: 'presenting', challengeNonce })
     const record = await deliveries.presenting(challengeNonce, key, header)
-    if (record === undefined) throw new PayerError('state_unusable', `challenge ${challengeNonce} is gone`)
+    if (record === undefined) {
+      const what = `challenge ${challengeNonce}`
+      throw afterSigning(new PayerError('state_unusable', `${what} is gone`), what, burnIn(header))
+    }
     return takeIn.coming(await delivery.presentNew(paid, record, header), false)
   }
 
@@ -111,6 +115,7 @@ export function createBuyer({ scheme: payer, fetch, kept }: BuyerPorts): Buyer {
           onStep({ step: 'resuming', record: stored })
           const outcome = await presentStored(parts, unstoppable(request.clone()), stored)
           if ('response' in outcome) return outcome
+          onStep({ step: 'asking' })
           instead = outcome.instead
         }
         return buyNew(parts, request, key, instead, onStep)

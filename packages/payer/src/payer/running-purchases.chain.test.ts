@@ -1,11 +1,22 @@
 /** Purchases that run: who joins them, and who leaves them. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from '../../../../test/support/until.js'
 import { countSignatures } from '../../test/counting-account.js'
 import { startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
+import { type Instead, startNodeInFront } from '../../test/node-in-front.js'
 import { startPaywall } from '../../test/paywall.js'
-import { type ApprovalRequest, type Approver, createPayer, type PayerLimits, type PayStep } from '../index.js'
+import {
+  type ApprovalRequest,
+  type Approver,
+  type CreatePayerOptions,
+  createPayer,
+  type PayStep,
+} from '../index.js'
 
 let net: TestNetwork
 const closers: (() => Promise<unknown>)[] = []
@@ -24,7 +35,7 @@ beforeEach(() => {
 })
 const approve: Approver = (request, signal) => new Promise((say) => questions.push({ request, signal, say }))
 
-function openPayer(changes: { readonly approveAbove?: string; readonly limits?: Partial<PayerLimits> } = {}) {
+function openPayer(changes: Partial<CreatePayerOptions> = {}) {
   const { account, signed } = countSignatures(net.payer)
   const payer = createPayer({
     account,
@@ -65,6 +76,27 @@ it('the same request at once is one question, one signature and one burn, and ea
   expect(bought.map(({ payment }) => payment?.isResumed)).toEqual([false, true, true])
   expect(told).toEqual(['approving', 'approving', 'signing', 'signing', 'presenting', 'presenting'])
   expect([questions.length, signed.typedData, seller.presented.length]).toEqual([1, 2, 1])
+})
+
+it('a caller whose listener throws, or that joins at an odd status, costs nobody an answer', async () => {
+  const seller = await startHostileSeller(net, ({ isPaid, demand, offer, response }) =>
+    isPaid ? response.writeHead(999).end('odd') : demand(offer()),
+  )
+  closers.push(seller.close)
+  const { payer } = openPayer()
+  let heard = 0
+  const onStep = () => {
+    heard += 1
+    throw new Error('the listener fails')
+  }
+  const bought = [payer.pay(seller.url, {}, { onStep })]
+  await until(() => questions.length === 1)
+  const before = heard
+  bought.push(payer.pay(seller.url, {}, { onStep }))
+  await until(() => heard > before)
+  questions[0]?.say(true)
+  const answers = (await Promise.all(bought)).map(({ response, end }) => [response.status, end])
+  expect(answers).toEqual(Array(2).fill([999, 'pending']))
 })
 
 it('a request with another body or other headers is another purchase', async () => {
@@ -153,4 +185,60 @@ it('a caller that leaves while its payment waits for the permit nonce has nothin
   expect((await next).response.status).toBe(200)
   expect([signed.typedData, seller.presented.length]).toEqual([4, 1])
   await hung
+})
+
+// The chain's time goes ahead here, so this comes last.
+it('a caller that leaves while the offer after a lost payment is judged has nothing signed', async () => {
+  const state = await mkdtemp(join(tmpdir(), 'svc-pay-left-'))
+  const front = await startNodeInFront(net.rpcUrl)
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs }
+  let presented = 0
+  const seller = await startHostileSeller(net, ({ isPaid, demand, offer, settle }) => {
+    const expiresAt = Math.floor(clock.now() / 1_000) + 300
+    if (!isPaid) return demand(offer({ extra: { expiresAt, deadline: expiresAt } }))
+    presented += 1
+    return aheadMs === 0 || presented < 3
+      ? settle(402, { success: false, errorReason: 'challenge_expired' })
+      : settle(200, { success: true })
+  })
+  closers.push(seller.close, front.close, () => rm(state, { recursive: true, force: true }))
+  const shared = { state, clock }
+  const first = openPayer(shared)
+  const refused = first.payer.pay(seller.url)
+  await until(() => questions.length === 1)
+  questions[0]?.say(true)
+  await expect(refused).rejects.toMatchObject({ code: 'payment_pending' })
+  await net.chain.increaseTime(400)
+  await net.chain.mine()
+  aheadMs = 400_000
+
+  // The code of the helper is looked at once, so it is another payer that is kept waiting for it.
+  const passOn: Instead = async (answer, body) => {
+    const headers = { 'content-type': 'application/json' }
+    answer.end(await (await fetch(net.rpcUrl, { method: 'POST', body, headers })).text())
+  }
+  let release = () => undefined as unknown
+  let isHeld = false
+  const released = new Promise<unknown>((resolve) => (release = () => resolve(undefined)))
+  front.answer(async (answer, body, path) => {
+    if (body.includes('eth_getCode')) {
+      isHeld = true
+      await released
+    }
+    return passOn(answer, body, path)
+  })
+  const { payer } = openPayer({ ...shared, rpcUrl: front.url })
+  const left = new AbortController()
+  const purchase = payer.pay(seller.url, { signal: left.signal })
+  await until(() => isHeld)
+  left.abort()
+  await expect(purchase).rejects.toMatchObject({ name: 'AbortError' })
+  const next = payer.pay(seller.url)
+  release()
+  await until(() => questions.length === 2)
+  questions[1]?.say(true)
+  expect((await next).payment?.isResumed).toBe(false)
+  const unpaid = seller.requests.filter(({ headers }) => headers['payment-signature'] === undefined)
+  expect([unpaid.length, questions.length]).toEqual([3, 2])
 })

@@ -4,6 +4,7 @@
  * callers have left ends there if nothing is signed for it; otherwise it goes on, and what it brings is kept for the next
  * request.
  */
+import { isSigned as isSignedRecord } from '../state/payments.js'
 import type { Bought, PayStep } from './bought.js'
 
 /**
@@ -41,7 +42,9 @@ export function createRunningPurchases(): RunningPurchases {
     const { waiting, over } = run
     const onStep = (step: PayStep) => {
       run.step = step
-      for (const { caller } of waiting) caller.onStep(step)
+      // All may have left while a signed payment was looked at, which is over by now.
+      endIfLeft(run)
+      for (const { caller } of waiting) tell(caller, step)
     }
     try {
       const bought = await buy({ signal: over.signal, onStep })
@@ -72,7 +75,7 @@ export function createRunningPurchases(): RunningPurchases {
     async run(key, caller, buy) {
       for (;;) {
         caller.request.signal.throwIfAborted()
-        caller.onStep(running.get(key)?.step ?? { step: 'asking' })
+        tell(caller, running.get(key)?.step ?? { step: 'asking' })
         const bought = await answerTo(running.get(key) ?? begin(key, caller, buy), caller)
         if (bought !== 'unshared') return bought
       }
@@ -89,7 +92,7 @@ async function answerTo(run: Running, caller: Caller): Promise<Bought | 'unshare
       const waiting = { caller, resolve, reject }
       const leave = () => {
         run.waiting.delete(waiting)
-        if (run.waiting.size === 0 && !isSigned(run)) run.over.abort(signal.reason)
+        endIfLeft(run)
         reject(signal.reason)
       }
       run.waiting.add(waiting)
@@ -100,8 +103,21 @@ async function answerTo(run: Running, caller: Caller): Promise<Bought | 'unshare
   }
 }
 
-/** Whether money may move for it whoever leaves. A payment that is resumed was signed before. */
-const isSigned = ({ step: { step } }: Running) => ['resuming', 'signing', 'presenting'].includes(step)
+/** Ends a purchase that all have left, unless money may move for it whoever leaves. */
+function endIfLeft({ step, waiting, over }: Running): void {
+  const isSigned =
+    step.step === 'resuming' ? isSignedRecord(step.record) : ['signing', 'presenting'].includes(step.step)
+  if (waiting.size === 0 && !isSigned) over.abort()
+}
+
+/** A caller that fails to hear a step ends no purchase, neither its own nor that of others. */
+function tell({ onStep }: Caller, step: PayStep): void {
+  try {
+    onStep(step)
+  } catch {
+    // It is the caller's own error, and money may be on its way.
+  }
+}
 
 /**
  * Gives the answer to everybody who waits. One that cost nothing is for the starter alone: the same request, made twice without
@@ -128,10 +144,10 @@ function fail({ waiting, starter, over }: Running, error: unknown): void {
   }
 }
 
-/** The answer for one more caller. The copy keeps the URL, which `clone` takes from the inside of a response. */
+/** The answer for one more caller. The copy keeps what `clone` takes from the inside of a response. */
 function copyOf({ response, ...bought }: Bought): Bought {
-  const { url, redirected } = response
-  const copy = { url: { value: url }, redirected: { value: redirected } }
+  const { url, redirected, status } = response
+  const copy = { url: { value: url }, redirected: { value: redirected }, status: { value: status } }
   return { ...bought, response: Object.defineProperties(response.clone(), copy) }
 }
 

@@ -6,6 +6,9 @@ import { permitBurnerAbi, tokenAbi } from '@svc-zerc20/contracts'
 import { type ChallengeNonce, type Clock, inTime, parseTxHash, type TxHash } from '@svc-zerc20/protocol'
 import {
   type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
   type Log,
   type PublicClient,
   parseAbi,
@@ -122,15 +125,38 @@ async function readPermit(
 ): Promise<PermitFacts | undefined> {
   if (helper === undefined || deadline === undefined) return undefined
   const { number: blockNumber, timestamp } = await client.getBlock({ blockTag: 'latest' })
-  const isExecuted = await client.readContract({
-    address: helper as Address,
-    abi: permitBurnerAbi,
-    functionName: 'executed',
-    args: [token as Address, payer as Address, payTo as Address, BigInt(amount), challengeNonce],
-    blockNumber,
-  })
+  const isExecuted = await client
+    .readContract({
+      address: helper as Address,
+      abi: permitBurnerAbi,
+      functionName: 'executed',
+      args: [token as Address, payer as Address, payTo as Address, BigInt(amount), challengeNonce],
+      blockNumber,
+    })
+    .catch(async (error) => {
+      if (!hasNoAnswer(error)) throw error
+      // A foreign helper that was pinned keeps no such book. What the burn address has tells as much.
+      return (await receivedAt(client, token, payTo, blockNumber)) >= BigInt(amount)
+    })
   return { way: 'permit', isExecuted, seconds: timestamp, deadline: BigInt(deadline) }
 }
+
+/** Whether a contract lacks what was called: it reverts, or returns nothing. A node that fails says neither. */
+const hasNoAnswer = (error: unknown) =>
+  error instanceof BaseError &&
+  error.walk(
+    (e) => e instanceof ContractFunctionRevertedError || e instanceof ContractFunctionZeroDataError,
+  ) !== null
+
+/** What a burn address has in a block. Nobody can take anything from there. */
+const receivedAt = (client: PublicClient, token: string, payTo: string, blockNumber: bigint) =>
+  client.readContract({
+    address: token as Address,
+    abi: tokenAbi,
+    functionName: 'balanceOf',
+    args: [payTo as Address],
+    blockNumber,
+  })
 
 async function readTransfer(
   client: PublicClient,
@@ -148,13 +174,7 @@ async function readTransfer(
   const [mined, deep, received] = await Promise.all([
     countAt(number),
     countAt(deepNumber),
-    client.readContract({
-      address: token as Address,
-      abi: tokenAbi,
-      functionName: 'balanceOf',
-      args: [payTo as Address],
-      blockNumber: number,
-    }),
+    receivedAt(client, token, payTo, number),
   ])
   // Read last: if the txNonce was used by then, the receipt tells whether this transfer used it.
   const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })

@@ -21,17 +21,17 @@ import type { Burns } from './burns.js'
 export type Origin = Required<Pick<PaymentRecord, 'request' | 'target' | 'echo'>> & {
   /** Told to a human who is asked, and never stored. */
   readonly body: BodyFacts | 'none'
+  /** The earlier payment for the same request that would be replaced, and may still burn. */
+  readonly instead?: ChallengeNonce | undefined
 }
 
 export type Deliveries = {
   /**
    * Remembers where an offer came from. The first origin of a challenge stays: a seller that makes the same challenge for
-   * another request would have one request approved and another one paid. That is refused with `offer_changed`. `instead`
-   * is the earlier payment for the same request that would be replaced, and may still burn.
+   * another request would have one request approved and another one paid. That is refused with `offer_changed`.
    */
-  offered(challengeNonce: ChallengeNonce, origin: Origin, instead?: ChallengeNonce): Promise<void>
+  offered(challengeNonce: ChallengeNonce, origin: Origin): Promise<void>
   originOf(challengeNonce: ChallengeNonce): Origin | undefined
-  insteadOf(challengeNonce: ChallengeNonce): ChallengeNonce | undefined
   /** The payment that this one replaced, where there is one. */
   before(record: PaymentRecord): Promise<PaymentRecord | undefined>
   /** Goes back to the payment before this one, which cannot burn any more. */
@@ -85,7 +85,6 @@ export function createDeliveries({
   }
 
   const origins = new Map<ChallengeNonce, Origin>()
-  const replaced = createBoundedMap<ChallengeNonce, ChallengeNonce>(limits.offersSeenMax)
   /** What was delivered last: the memory soon keeps the names alone, and a body that breaks off makes it a whole again. */
   const served = createBoundedMap<ChallengeNonce, PaymentRecord>(servedMax)
 
@@ -93,17 +92,14 @@ export function createDeliveries({
     ...createReplaced(memory),
     ...createPresenting(memory),
 
-    insteadOf: (challengeNonce) => replaced.get(challengeNonce),
-
-    async offered(challengeNonce, origin, instead) {
+    async offered(challengeNonce, origin) {
       // A payment that was begun knows its request, and it may be another process that began it.
       const begun = (await memory.get(challengeNonce))?.request
       const known = origins.get(challengeNonce)
       const first = begun ?? known?.request ?? origin.request
       if (first !== origin.request) throw offeredElsewhere(challengeNonce, first)
-      if (instead) replaced.set(challengeNonce, instead)
-      if (known?.request === first) return
-      origins.set(challengeNonce, origin)
+      const { instead = known?.instead } = origin
+      origins.set(challengeNonce, { ...(known?.request === first ? known : origin), instead })
       const [oldest] = origins.keys()
       if (oldest !== undefined && origins.size > limits.offersSeenMax) origins.delete(oldest)
     },
@@ -219,7 +215,7 @@ export const offeredElsewhere = (challengeNonce: ChallengeNonce, first: string):
   new PayerError('offer_changed', `challenge ${challengeNonce} was offered for ${first} before`)
 
 /** The transfer that a payment header names. */
-function burnIn(header: string): TxHash | undefined {
+export function burnIn(header: string): TxHash | undefined {
   const decoded = Headers.decode(header)
   const payload = decoded.ok && Json.isObject(decoded.value) ? decoded.value.payload : undefined
   return Json.isObject(payload) ? parseTxHash(payload.burnTxHash) : undefined

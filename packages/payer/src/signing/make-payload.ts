@@ -37,7 +37,7 @@ export function createMakePayload({
   readonly wayOf: (offer: PayableOffer) => Way
   readonly guard: Pick<Guard, 'permit' | 'abandoned'>
   readonly memory: PaymentMemory
-  readonly deliveries: Pick<Deliveries, 'originOf' | 'insteadOf'>
+  readonly deliveries: Pick<Deliveries, 'originOf'>
   readonly verdictOf: Burns['verdictOf']
 }): MakePayload {
   const { endWith, checkSeatFor } = createReplacing(memory, verdictOf)
@@ -49,8 +49,7 @@ export function createMakePayload({
     origin: Origin | undefined,
   ): Promise<PaymentRecord> {
     const { challengeNonce } = offer
-    const { body: _, ...stored } = origin ?? {}
-    const instead = deliveries.insteadOf(challengeNonce)
+    const { body: _, instead, ...stored } = origin ?? {}
     const { isOurs, record } = await memory.hold(challengeNonce, (before) => {
       if (before?.payload) return before
       const isNew = before === undefined || !isSigned(before)

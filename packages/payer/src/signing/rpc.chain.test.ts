@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Headers } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../../../test/support/until.js'
 import { startHostileSeller } from '../../test/hostile-seller.js'
 import { startNetwork, type TestNetwork } from '../../test/network.js'
 import { drips, type Instead, startNodeInFront } from '../../test/node-in-front.js'
@@ -72,6 +73,29 @@ describe('R-093 a node whose answer drips and never ends', () => {
     const { code, stdout, tookMs } = await timed(['pay', url])
     expect([code, stdout]).toEqual([0, 'the goods'])
     expect(tookMs).toBeLessThan(muchLater)
+  })
+
+  it('freezes none of five payments at once: each has its goods, or ends unsigned', async () => {
+    const { url, requests } = await seller(drips)
+    const all = Array.from({ length: 5 }, (_, n) => timed(['pay', `${url}?${n}`]))
+    const ends = await Promise.all(all)
+    for (const { tookMs } of ends) expect(tookMs).toBeLessThan(muchLater)
+    const codes = ends.map(({ code }) => code)
+    expect(codes.filter((code) => code !== 0 && code !== 5)).toEqual([])
+    const paid = requests.filter(({ headers }) => headers['payment-signature'])
+    expect(codes.filter((code) => code === 0)).toHaveLength(paid.length)
+    expect(paid.length).toBeGreaterThan(0)
+  })
+
+  it('holds no SIGTERM back', async () => {
+    let isPresented = false
+    const { url } = await seller(drips, async () => (isPresented = true))
+    const { child, ended } = createSvcPay(net, state).start(['pay', url], { SVC_RPC_URL: node.url })
+    await until(() => isPresented)
+    const toldMs = systemClock.now()
+    child.kill('SIGTERM')
+    expect([0, 6]).toContain((await ended).code)
+    expect(systemClock.now() - toldMs).toBeLessThan(muchLater)
   })
 
   it('ends a payment unsigned after SVC_TIMEOUT_MS, its second try included', async () => {

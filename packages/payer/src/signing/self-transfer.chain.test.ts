@@ -1,4 +1,5 @@
 import { tokenAbi } from '@svc-zerc20/contracts'
+import type { ChallengeNonce } from '@svc-zerc20/protocol'
 import { systemClock } from '@svc-zerc20/protocol/system-clock'
 import { createWalletClient, type Hex, http, parseGwei } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -112,7 +113,7 @@ describe('self-transfer mode', () => {
     for (const { payTo } of offers) expect(await net.balanceOf(payTo as Hex)).toBe(1000n)
   })
 
-  it('R-030 a reverted burn is an error with the hash, and stays one', async () => {
+  it('R-030 a reverted burn is an error with the hash, pending until no reorg can undo it, and stays one', async () => {
     const payer = createPayer()
     const offer = { ...newOffer(), amount: `${await net.balanceOf(net.payer.address)}` }
     const token = { chain: null, address: net.token, abi: tokenAbi } as const
@@ -133,12 +134,16 @@ describe('self-transfer mode', () => {
     })
     await net.chain.mine()
     const error = await payment
-    expect(error).toMatchObject({ name: 'PayerError', code: 'burn_reverted' })
+    expect(error).toMatchObject({ name: 'PayerError', code: 'burn_unconfirmed' })
+    expect(error.detail).toContain('it reverted')
     const receipt = await net.client.getTransactionReceipt({ hash: error.burnTxHash as Hex })
     expect(receipt.status).toBe('reverted')
     expect(error.message).toContain(error.burnTxHash)
     const again = await failure(payer.createPaymentPayload(2, offer))
-    expect([again.code, again.burnTxHash]).toEqual(['burn_reverted', error.burnTxHash])
+    expect([again.code, again.burnTxHash]).toEqual(['burn_unconfirmed', error.burnTxHash])
+    await net.chain.mine(defaultLimits.settledBlocks)
+    const deep = await failure(payer.createPaymentPayload(2, offer))
+    expect([deep.code, deep.burnTxHash]).toEqual(['burn_reverted', error.burnTxHash])
     expect(await net.sentBy(net.payer.address)).toBe(sent + 1)
   })
 
@@ -156,6 +161,46 @@ describe('self-transfer mode', () => {
     expect(payload.burnTxHash).toBe(error.burnTxHash)
     expect(await net.sentBy(net.payer.address)).toBe(sent)
     expect(await net.balanceOf(offer.payTo as Hex)).toBe(1000n)
+  })
+
+  it('R-030 a burn whose receipt the node removed before it was seen is presented all the same', async () => {
+    const payer = createPayer(impatient)
+    const offer = newOffer()
+    net.chain.setFaults([{ method: 'eth_getTransactionReceipt', kind: 'result', value: null }])
+    const { code, burnTxHash } = await failure(payer.createPaymentPayload(2, offer))
+    expect(code).toBe('burn_unconfirmed')
+    expect((await payer.createPaymentPayload(2, offer)).payload).toMatchObject({ burnTxHash })
+  })
+
+  it('R-030 a txNonce that could not be noted at first is noted by the next try', async () => {
+    const state = createMemoryState({ clock: systemClock, limits: defaultLimits })
+    let fails = true
+    const totals: typeof state.totals = {
+      ...state.totals,
+      noteTxNonce: async (...given) => {
+        if (fails) throw new Error('the disk is full')
+        await state.totals.noteTxNonce(...given)
+      },
+    }
+    const { scheme } = assemblePayer({
+      account: net.payer,
+      rpcUrl: net.rpcUrl,
+      mode: 'self-transfer',
+      fallback: undefined,
+      policy: { ...policyOf(readEnvironment({}).settings), allowedHosts: 'any' },
+      state: { ...state, totals },
+      approver: undefined,
+      fetch,
+      clock: systemClock,
+      limits: defaultLimits,
+    })
+    const offer = newOffer()
+    const { code, burnTxHash } = await failure(scheme.createPaymentPayload(2, offer))
+    expect([code, burnTxHash]).toEqual(['payment_pending', expect.stringMatching(/^0x/)])
+    fails = false
+    expect((await scheme.createPaymentPayload(2, offer)).payload).toMatchObject({ burnTxHash })
+    const reservation = await state.totals.reservation(offer.extra.challengeNonce as ChallengeNonce)
+    expect(reservation?.txNonce).toBeTypeOf('number')
   })
 
   it('R-030 waits no longer than the offer lives, and still finds the burn afterwards', async () => {

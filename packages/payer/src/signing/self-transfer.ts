@@ -91,7 +91,7 @@ export function createSelfTransfer({
       await checkSeat(transferSeat(payer, txNonce))
       const burn = await sign(offer, permission, txNonce)
       try {
-        await totals.noteTxNonce(offer.challengeNonce, parseTransaction(burn.raw).nonce ?? 0)
+        await noteTxNonce(offer, burn)
         await keep([...waiting, { ...burn, txNonce, expiresAt: offer.expiresAt }])
       } catch (error) {
         throw afterSigning(error, `to ${offer.payTo}`, burn.hash) // the next try sends these bytes
@@ -100,10 +100,15 @@ export function createSelfTransfer({
       return burn
     })
 
-  /** Goes on with a transfer that was signed before. */
-  async function goOn(offer: PayableOffer, record: PaymentRecord, burn: Burn): Promise<void> {
+  const noteTxNonce = ({ challengeNonce }: PayableOffer, { raw }: Burn) =>
+    totals.noteTxNonce(challengeNonce, parseTransaction(raw).nonce ?? 0)
+
+  /** Goes on with a transfer that was signed before. Tells whether it burned: its receipt may be gone by now. */
+  async function goOn(offer: PayableOffer, record: PaymentRecord, burn: Burn): Promise<boolean> {
+    // The first try may have failed to write it. A folder that fails now costs nothing: the next try repeats it.
+    await noteTxNonce(offer, burn).catch(() => undefined)
     const { state } = await chain.verdictOf(record)
-    if (state === 'burned') return
+    if (state === 'burned') return true
     if (state === 'absent') {
       const { hash: burnTxHash } = burn
       const isReverted = (await chain.receiptStatus(burnTxHash).catch(() => undefined)) === 'reverted'
@@ -112,6 +117,7 @@ export function createSelfTransfer({
     }
     // The same bytes can be mined once only, so sending them again is safe if the first try was lost.
     if (offer.expiresAt > unixSeconds(clock)) await send(offer, burn)
+    return false
   }
 
   return async (offer, permission, checkSeat) => {
@@ -119,9 +125,9 @@ export function createSelfTransfer({
     const record = await memory.get(challengeNonce)
     const begun = record?.burn
     if (!begun && !permission) throw new PayerError('offer_changed', `challenge ${challengeNonce}`)
-    if (begun) await goOn(offer, record, begun)
+    const isBurned = record !== undefined && begun !== undefined && (await goOn(offer, record, begun))
     const { hash } = begun ?? (await begin(offer, permission as Permission, checkSeat))
-    await awaitReceipt(offer, hash)
+    if (!isBurned) await awaitReceipt(offer, hash)
     return Payload.toWire({ kind: 'self-transfer', challengeNonce, burnTxHash: hash })
   }
 }
@@ -142,7 +148,10 @@ function createAwaitReceipt({
       try {
         const status = await chain.receiptStatus(hash)
         if (status === 'success') return
-        if (status === 'reverted') throw new PayerError('burn_reverted', `to ${payTo}`, { burnTxHash: hash })
+        if (status === 'reverted') {
+          const why = `to ${payTo}: it reverted, and its block is not deep enough yet to stay`
+          throw new PayerError('burn_unconfirmed', why, { burnTxHash: hash })
+        }
       } catch (error) {
         if (error instanceof PayerError) throw error
         cause = error // a node that fails to answer says nothing about the burn

@@ -102,7 +102,7 @@ describe.each(['permit', 'self-transfer'])('two processes that are offered one c
     const first = startPayer({ mode, signing: 'when told' })
     expect(await first.next()).toEqual({ is: 'signing' })
     const second = startPayer({ mode, signing: 'fails' })
-    expect(await second.next()).toEqual({ code: 'offer_changed' })
+    expect(await second.next()).toEqual({ code: 'payment_pending' })
     expect(await totals()).toEqual({ reserved: ['1000'], spent: [] })
     first.goOn()
     expect(await first.next()).toEqual({ status: 200 })

@@ -31,7 +31,12 @@ const transfer: TransferFacts = {
 
 it.each<[string, Partial<TransferFacts>, object]>([
   ['has a receipt', { receipt: 'success', isReplaced: true }, burned],
-  ['reverted', { receipt: 'reverted', mined: 6 }, absent],
+  ['reverted a moment ago, and may go through in another block', { receipt: 'reverted', mined: 6 }, unknown],
+  [
+    'reverted long ago, though its burn address has the amount from elsewhere',
+    { receipt: 'reverted', mined: 6, deep: 6, received: 10n },
+    absent,
+  ],
   ['may be mined in the next block, if nothing else takes its txNonce', {}, free],
   ['lost its txNonce to a transfer of ours that was spent', { isReplaced: true }, absent],
   ['lost its txNonce a moment ago', { mined: 6 }, unknown],

@@ -64,9 +64,10 @@ function judgePermit({ isExecuted, seconds, deadline }: PermitFacts): BurnVerdic
 function judgeTransfer(facts: TransferFacts): BurnVerdict {
   const { txNonce, amount, isReplaced, receipt, mined, deep, received, seat } = facts
   if (receipt === 'success') return { state: 'burned' }
-  if (isReplaced || receipt === 'reverted') return { state: 'absent' }
+  if (isReplaced) return { state: 'absent' }
   if (mined <= txNonce) return { state: 'unknown', seat }
   // Receipts are removed by some nodes after a while. The balance of a burn address stays.
-  if (received >= amount) return { state: 'burned' }
+  if (receipt === 'none' && received >= amount) return { state: 'burned' }
+  // In another block the same transfer may go through, so that its revert counts once no reorg goes as deep.
   return { state: deep > txNonce ? 'absent' : 'unknown' }
 }

@@ -71,6 +71,17 @@ it('a clock that was 400 days ahead once holds the cap of a day for a day, and n
   expect(await day()).toBe(0n)
 })
 
+it('a quote is enough to end the hold of a clock that was far ahead: who is refused by it pays nothing', async () => {
+  const { clock, totals, spend } = setUp()
+  const day = async () => (await totals.used('p', { host: '', addresses: [] })).day
+  clock.advance(400 * dayMs)
+  await spend()
+  clock.advance(-400 * dayMs)
+  expect(await day()).toBe(1_000n)
+  clock.advance(2 * dayMs)
+  expect(await day()).toBe(0n)
+})
+
 describe('a server', () => {
   it('counts once under all names that lead to one of its addresses', async () => {
     const { totals, spend } = setUp()

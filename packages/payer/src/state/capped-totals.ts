@@ -115,7 +115,12 @@ export function createTotals({
   readonly clock: Clock
   readonly limits: Pick<PayerLimits, 'reservedPerHostMax'>
 }): Totals {
-  const state = async () => (await cell.read()) ?? emptyState
+  const near = (given = emptyState) => withoutFarHours(given, clock.now())
+  /** Hours far ahead are moved for good: moved at each look, they would be the present hour for ever. */
+  const state = async () => {
+    const read = (await cell.read()) ?? emptyState
+    return near(read) === read ? read : cell.update(near)
+  }
   const change = async (next: (before: SpendState) => SpendState) => {
     await cell.update((before = emptyState) => next(before))
   }
@@ -130,7 +135,7 @@ export function createTotals({
     const { pair, owner, terms, amount } = reservation
     let reserved: Reserved = 'reserved'
     await change((given) => {
-      const before = withoutFarHours(given, clock.now())
+      const before = near(given)
       const known = reservationOf(before, nonce)
       const after = next(before, known)
       const isTaken = known !== undefined && (known.owner !== owner || known.terms !== terms)

@@ -11,6 +11,7 @@ import {
   parseChallengeNonce,
   unixSeconds,
 } from '@svc-zerc20/protocol'
+import { PayerError } from '../payer-error.js'
 import { type Holder, holderNow, isGone } from './holder.js'
 import { createPaymentIndex, type PaymentIndex } from './payment-index.js'
 import {
@@ -24,6 +25,7 @@ import {
   type PaymentMemory,
   type PaymentRecord,
   paidBefore,
+  signedFirst,
   surelyOverAt,
   wholeMax,
 } from './payments.js'
@@ -75,21 +77,18 @@ export function createDurablePayments({
     },
   })
 
-  async function begin(first: PaymentRecord): Promise<void> {
-    await room.shorten()
-    await room.makeAt(first.request)
-    // The name comes first: a payment without one would not be found by its request, and be paid a second time.
-    if (isWaiting(first)) await index.waits(first)
-  }
-
   const tryChange: Change = async (nonce, next, isRefused, isForPayment = false) => {
     const cell = cellOf(nonce)
-    if ((await cell.read())?.record === undefined) {
-      const first = next(undefined)
-      if (first === undefined) return { isOurs: true, record: undefined }
+    const known = (await cell.read())?.record
+    const planned = next(known)
+    if (known === undefined) {
+      if (planned === undefined) return { isOurs: true, record: undefined }
       if (isForPayment && (await index.isPaid(nonce))) throw paidBefore(nonce)
-      await begin(first)
+      await room.shorten()
+      await room.makeAt(planned.request)
     }
+    // The name comes first: a payment without one would not be found by its request, and be paid a second time.
+    if (planned && !waitsAs(known, planned)) await index.waits(planned)
     let isOurs = true
     let before: PaymentRecord | undefined
     const { record } = await cell.update((stored) => {
@@ -110,11 +109,10 @@ export function createDurablePayments({
     before: PaymentRecord | undefined,
     after: PaymentRecord | undefined,
   ): Promise<void> {
-    const waited = before && isWaiting(before)
-    const waits = after && isWaiting(after)
-    if (waits && !(waited && before.request === after.request)) await index.waits(after)
+    // Another process may have removed the name while this one wrote.
+    if (after && !waitsAs(before, after)) await index.waits(after)
     if (!(after && isNeeded(after))) await index.over(nonce)
-    if (waited && !(waits && before.request === after.request)) await index.waitsNoMore(before)
+    if (before && !waitsAs(after, before)) await index.waitsNoMore(before)
   }
 
   return {
@@ -127,8 +125,13 @@ export function createDurablePayments({
     hold: (nonce, next) => change(nonce, next, isHeldByAnother, true),
 
     async claimUndelivered(request) {
-      for (const nonce of await index.waitingFor(request)) {
-        const record = await claim(cellOf(nonce), request)
+      const read = (await index.waitingFor(request)).map((nonce) => cellOf(nonce).read())
+      const stored = (await Promise.all(read)).filter((each) => each?.record?.request === request)
+      if (stored.some((each) => each && isHeldByAnother(each))) {
+        throw new PayerError('payment_pending', 'another process is at work on the same purchase')
+      }
+      for (const { challengeNonce } of stored.flatMap((each) => each?.record ?? []).sort(signedFirst)) {
+        const record = await claim(cellOf(challengeNonce), request)
         if (record) return record
       }
       return undefined
@@ -143,6 +146,10 @@ export function createDurablePayments({
     },
   }
 }
+
+/** Whether the index need not be told of a record: it does not wait, or the other one waits under the same name. */
+const waitsAs = (other: PaymentRecord | undefined, record: PaymentRecord): boolean =>
+  !isWaiting(record) || (other !== undefined && isWaiting(other) && other.request === record.request)
 
 /** Notes the payments of which a change could not be written: whoever was at work on one has ended. */
 function noting(change: Change, left: Set<ChallengeNonce>): Change {

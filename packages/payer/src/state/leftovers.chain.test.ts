@@ -132,6 +132,7 @@ describe.each(['permit', 'self-transfer'] as const)('room that a killed process 
     const { result, exitCode } = await resume(
       assemblePayer({ ...parts, account }),
       join(state, 'answers'),
+      state,
       process,
     )
     expect(result).toMatchObject({ payments: [{ became: 'over' }], reserved: [] })

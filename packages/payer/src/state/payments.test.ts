@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChallengeNonce, Offer } from '@svc-zerc20/protocol'
+import type { ChallengeNonce, Hex, Offer, TxHash } from '@svc-zerc20/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../test/support/clocks.js'
 import { bytes32, offerAt } from '../../test/offers.js'
@@ -59,7 +59,7 @@ describe('the memory of payments', () => {
     await expect(put(record(3))).rejects.toMatchObject({ code: 'memory_full' })
     clock.advance(1_000)
     await put(record(3))
-    expect(await memory.get(old.challengeNonce)).toBeUndefined()
+    expect(await memory.get(old.challengeNonce)).toMatchObject({ delivery: 'refused' })
   })
 
   it('gives an undelivered payment of a request to exactly one of many callers', async () => {
@@ -112,6 +112,24 @@ describe.each([
     await put(record(2, at('shop.example')))
   })
 
+  it('still knows a transfer that made room: the chain is asked what became of it', async () => {
+    const { clock, memory, record, put } = setUp(1, create)
+    const burn = { hash: bytes32(7) as TxHash, raw: bytes32(8) as Hex }
+    await put(record(1, { ...at('shop.example'), burn }))
+    clock.advance((300 + 3_600) * 1_000)
+    await put(record(2, at('shop.example')))
+    expect(await memory.get(record(1).challengeNonce)).toMatchObject({ burn, delivery: 'refused' })
+  })
+
+  it('goes on with a signed payment first: an unsigned one for the same request would be a second', async () => {
+    const { memory, record, put } = setUp(100, create)
+    for (let n = 1; n <= 9; n += 1) {
+      await put(record(n, { ...at('shop.example'), ...(n === 5 && { payload: { of: n } }) }))
+    }
+    const { request } = at('shop.example')
+    expect(await memory.claimUndelivered(request)).toMatchObject({ payload: { of: 5 } })
+  })
+
   it('keeps the names of those that are over, pays none of them again, and forgets them in the end', async () => {
     const { clock, memory, record, put } = setUp(100, create)
     const { accepted } = record(1)
@@ -161,6 +179,31 @@ describe('the memory in a folder', () => {
     )
     const [host = ''] = await readdir(join(folder, 'waiting'))
     expect(await readdir(join(folder, 'waiting', host))).toEqual([])
+  })
+
+  it('writes the name of a payment that waits again before its record, so that no kill comes between', async () => {
+    const { memory, record, put } = setUp(100, ofFolder)
+    const served = record(1, { request: 'GET http://shop/a', delivery: 'delivered' })
+    await put(served)
+    await rm(join(folder, 'waiting'), { recursive: true, force: true })
+    await writeFile(join(folder, 'waiting'), 'no folder')
+    await expect(put({ ...served, delivery: 'undelivered' })).rejects.toMatchObject({
+      code: 'state_unusable',
+    })
+    expect((await memory.get(served.challengeNonce))?.delivery).toBe('delivered')
+  })
+
+  it('gives nothing for a request at which another process is at work', async () => {
+    const { clock, memory, record, put } = setUp(100, ofFolder)
+    const limits = { paymentsPerHostMax: 100, retentionSeconds: 3_600 }
+    const another = createDurablePayments({ folder, clock, limits })
+    await put(record(1, { request: 'GET http://shop/a' }))
+    await put(record(2, { request: 'GET http://shop/a', delivery: 'undelivered' }))
+    await expect(another.claimUndelivered('GET http://shop/a')).rejects.toMatchObject({
+      code: 'payment_pending',
+    })
+    expect(await another.claimUndelivered('GET http://shop/b')).toBeUndefined()
+    expect(await memory.claimUndelivered('GET http://shop/a')).toMatchObject({ delivery: 'open' })
   })
 
   it('finds a payment whose process was killed before its name was removed, or its record written', async () => {

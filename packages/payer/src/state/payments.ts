@@ -61,6 +61,13 @@ export type PaymentRecord = {
 export const isSigned = ({ payload, burn, outrunNonce }: PaymentRecord): boolean =>
   payload !== undefined || burn !== undefined || outrunNonce !== undefined
 
+/**
+ * The order in which payments for one request are gone on with. Of an earlier one that was replaced, the signed replacement
+ * may still burn: an unsigned one beside it would be a second.
+ */
+export const signedFirst = (a: PaymentRecord, b: PaymentRecord): number =>
+  Number(isSigned(b)) - Number(isSigned(a))
+
 /** A payment after `hold`: with the caller's change, or as another holder has it. */
 export type Held = { readonly isOurs: boolean; readonly record: PaymentRecord | undefined }
 
@@ -88,7 +95,7 @@ export type PaymentMemory = {
   ): Promise<Held>
   /**
    * Atomic: exactly one of several concurrent callers gets an undelivered payment, which is `open` from then
-   * on.
+   * on. Rejects with `payment_pending` while another process works on one for this request: it may sign at any moment.
    */
   claimUndelivered(request: string): Promise<PaymentRecord | undefined>
   /** Whether nothing but the name is left of this payment: it is over, and its challenge is not paid again. */
@@ -187,11 +194,11 @@ export function createPaymentMemory({
     const there = waiting.host.of(hostOfRequest(request))
     if (there.length < limits.paymentsPerHostMax) return
     const now = unixSeconds(clock)
-    const over = there.filter((nonce) => {
-      const record = records.get(nonce)
-      return record === undefined || surelyOverAt(record, limits) <= now
-    })
-    for (const nonce of over) put(nonce, undefined)
+    const over = there
+      .flatMap((nonce) => records.get(nonce) ?? [])
+      .filter((record) => surelyOverAt(record, limits) <= now)
+    // A transfer stays known: the chain is asked about it for as long as its amount is reserved.
+    for (const record of over) put(record.challengeNonce, { ...record, delivery: 'refused' })
     if (over.length === 0) throw memoryFull(hostOfRequest(request), there.length)
   }
 
@@ -214,14 +221,15 @@ export function createPaymentMemory({
       return { isOurs: true, record: await update(challengeNonce, change) }
     },
     async claimUndelivered(request) {
-      for (const nonce of waiting.request.of(request)) {
-        const record = records.get(nonce)
-        if (record?.delivery !== 'undelivered') continue
-        const claimed: PaymentRecord = { ...record, delivery: 'open' }
-        put(nonce, claimed)
-        return claimed
-      }
-      return undefined
+      const [record] = waiting.request
+        .of(request)
+        .flatMap((nonce) => records.get(nonce) ?? [])
+        .filter(({ delivery }) => delivery === 'undelivered')
+        .sort(signedFirst)
+      if (record === undefined) return undefined
+      const claimed: PaymentRecord = { ...record, delivery: 'open' }
+      put(record.challengeNonce, claimed)
+      return claimed
     },
   }
 }

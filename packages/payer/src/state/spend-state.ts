@@ -162,7 +162,7 @@ export function withoutReservation(state: SpendState, nonce: string): SpendState
 /** The state in which it is known which txNonce a signed transfer takes. Unchanged where there is no reservation. */
 export function withTxNonce(state: SpendState, nonce: string, txNonce: number): SpendState {
   const reservation = reservationOf(state, nonce)
-  if (reservation === undefined) return state
+  if (reservation === undefined || reservation.txNonce === txNonce) return state
   return { ...state, reservations: { ...state.reservations, [nonce]: { ...reservation, txNonce } } }
 }
 
