@@ -8,7 +8,7 @@ import { isMinable } from '../../payment/settle/judge.js'
 import type { Relayer } from '../relayer/relayer.js'
 import type { CallOwner, RelayEnd } from '../relayer/slot.js'
 import { encodeBatch, toRejection } from './call.js'
-import type { BurnOutcomes, ItemOutcome } from './outcomes.js'
+import { type BurnOutcomes, type ItemOutcome, pastDeadline } from './outcomes.js'
 import type { BurnTrial } from './trial.js'
 
 export function createBatches(deps: {
@@ -33,9 +33,9 @@ export function createBatches(deps: {
         const isLate = !isMinable(challenge, at.timestamp, limits.miningSeconds)
         const rejection = reason ? toRejection(reason) : isLate ? reject('deadline_passed') : undefined
         if (rejection === undefined) return undefined
-        return rejection === 'executed_elsewhere'
-          ? { kind: 'find_again' }
-          : { kind: 'would_fail', rejection, isBehind }
+        if (rejection === 'executed_elsewhere') return { kind: 'find_again' }
+        if (rejection.reason === 'deadline_passed') return pastDeadline(rejection)
+        return { kind: 'would_fail', rejection, isBehind }
       })
     } catch (err) {
       // The trial only saves gas. If it fails, payers need not wait: each burn was judged good before.
@@ -104,9 +104,14 @@ export const batchCall = (items: readonly ClaimedPermit[], token: Address) => ({
   gas: limits.batchBaseGas + limits.burnItemGas * BigInt(items.length),
 })
 
-/** Burns that a block to come may still hold, by our clock. */
-export const notPast = (items: readonly ClaimedPermit[], clock: Pick<Clock, 'now'>) =>
-  items.filter(({ challenge: { deadline } }) => deadline !== undefined && clock.now() / 1000 <= deadline)
+/** Burns that a block to come may still hold, by our clock, which may be ahead of the chain's. */
+export function notPast(
+  items: readonly ClaimedPermit[],
+  clock: Pick<Clock, 'now'>,
+): readonly ClaimedPermit[] {
+  const surelySeconds = clock.now() / 1000 - limits.clockSkewSecondsMin
+  return items.filter(({ challenge: { deadline } }) => deadline !== undefined && surelySeconds <= deadline)
+}
 
 /** How many burns share a transaction: fewer after the node refused one, and slowly more again. */
 export function createBatchSize(bounds: {

@@ -89,7 +89,7 @@ export function createBurner(deps: BurnerDeps): Burner {
     item: ClaimedPermit,
     outcome: Exclude<ItemOutcome, { kind: 'again' }>,
   ): Promise<BurnOutcome> {
-    if (outcome.kind === 'find_again') return outcomes.findAgain(item)
+    if (outcome.kind === 'find_again') return outcomes.findAgain(item, outcome.otherwise)
     if (outcome.kind === 'would_fail') return { kind: 'failed', rejection: outcome.rejection }
     return outcome
   }

@@ -1,4 +1,7 @@
 /** The search for a burn that somebody else sent with the same permit. */
+import { permitBurnerAbi } from '@svc-zerc20/contracts'
+import type { Receipt } from '@svc-zerc20/evm'
+import { encodeAbiParameters, encodeErrorResult, toEventSelector } from 'viem/utils'
 import { describe, expect, it } from 'vitest'
 import { jumpingClock } from '../../../../../test/support/clocks.js'
 import { addressOf, burnOf, challengeOf, permitPayloadOf } from '../../../test/challenges.js'
@@ -10,12 +13,12 @@ const item = { challenge, payload: permitPayloadOf(challenge) }
 const burn = burnOf(1)
 
 /** A search on a chain that shows these looks, one for each question. The last look is shown again and again. */
-function search(looks: readonly { head?: bigint; isShown?: boolean; isHeld?: boolean; times?: number }[]) {
+function searched(looks: readonly { head?: bigint; isShown?: boolean; isHeld?: boolean; times?: number }[]) {
   const shown = looks.flatMap(({ times = 1, ...look }) => Array.from({ length: times }, () => look))
   let asked = 0
   let look = shown[0]
   const closing = new AbortController()
-  const outcomes = createBurnOutcomes({
+  return createBurnOutcomes({
     chain: {
       async findExecutedBurn() {
         look = shown[Math.min(asked, shown.length - 1)]
@@ -35,8 +38,9 @@ function search(looks: readonly { head?: bigint; isShown?: boolean; isHeld?: boo
     onRpcFailure: () => undefined,
     closing: closing.signal,
   })
-  return outcomes.executed(item)
 }
+
+const search = (...looks: Parameters<typeof searched>) => searched(...looks).executed(item)
 
 const shallow = { isShown: true, isHeld: true, head: burn.blockNumber }
 const deep = { ...shallow, head: burn.blockNumber + 1n }
@@ -60,5 +64,33 @@ describe('a burn that a stranger sent', () => {
     })
     const lagging = { ...gone, times: missing - 1 }
     expect(await search([shallow, lagging, shallow, lagging, deep])).toEqual({ kind: 'burned', burn })
+  })
+
+  it('is found though ours was mined behind the deadline, which the helper tells of before it looks whether it was executed', async () => {
+    const reason = encodeErrorResult({ abi: permitBurnerAbi, errorName: 'BurnExpired', args: [1n] })
+    const receipt = {
+      transactionHash: burn.txHash,
+      succeeded: true,
+      blockNumber: burn.blockNumber,
+      blockHash: burn.blockHash,
+      logs: [
+        {
+          address: addressOf(3),
+          topics: [toEventSelector('BurnFailed(bytes32,bytes)'), challenge.nonce],
+          data: encodeAbiParameters([{ type: 'bytes' }], [reason]),
+        },
+      ],
+    } as unknown as Receipt
+    for (const [looks, kind] of [
+      [[deep], 'burned'],
+      [[gone], 'failed'],
+    ] as const) {
+      const outcomes = searched([...looks])
+      const [outcome] = await outcomes.inReceipt([item], receipt)
+      if (outcome?.kind !== 'find_again') throw new Error(`${outcome?.kind}`)
+      expect(await outcomes.findAgain(item, outcome.otherwise)).toMatchObject(
+        kind === 'burned' ? { kind, burn } : { kind, rejection: { reason: 'deadline_passed' } },
+      )
+    }
   })
 })

@@ -7,6 +7,7 @@ import {
   type Rejection,
   reject,
   SvcError,
+  type TxHash,
 } from '@svc-zerc20/protocol'
 import { verdictsIn } from '../../chain/burn-logs.js'
 import type { ChainReader } from '../../chain/chain.js'
@@ -24,8 +25,14 @@ export type ItemOutcome =
    * The chain would refuse the burn now, so nothing was sent. A node that is behind may be wrong about that.
    */
   | { readonly kind: 'would_fail'; readonly rejection: Rejection; readonly isBehind: boolean }
-  /** What is known does not tell, or not where the burn is. The replay ledger on chain knows. */
-  | { readonly kind: 'find_again' }
+  /** What is known does not tell, or not where the burn is. The replay ledger on chain knows; `otherwise` it did not happen. */
+  | { readonly kind: 'find_again'; readonly otherwise?: BurnOutcome }
+
+/** The permit burner tells of the deadline first, whether or not somebody else's transaction executed the burn in time. */
+export const pastDeadline = (rejection: Rejection, txHash?: TxHash): ItemOutcome => ({
+  kind: 'find_again',
+  otherwise: { kind: 'failed', rejection, ...(txHash && { txHash }) },
+})
 
 export type BurnOutcomes = ReturnType<typeof createBurnOutcomes>
 
@@ -97,13 +104,13 @@ export function createBurnOutcomes(deps: {
     executed,
 
     /** Asks the replay ledger about a burn whose receipt did not tell what became of it. */
-    async findAgain(item: ClaimedPermit): Promise<BurnOutcome> {
+    async findAgain(item: ClaimedPermit, otherwise = notExecuted): Promise<BurnOutcome> {
       for (let reads = 0; reads < limits.laggingNodeReadsMax; reads++) {
         const facts = await untilAnswered(() => chain.permitFacts(item.challenge, item.payload.payer))
         if (facts.executed) return executed(item)
         await pause(limits.receiptPollMaxMs)
       }
-      return notExecuted
+      return otherwise
     },
 
     /** The outcome of each burn in a mined batch. */
@@ -127,9 +134,9 @@ export function createBurnOutcomes(deps: {
         }
         if (verdict !== 'executed') {
           const rejection = toRejection(verdict.reason)
-          return rejection === 'executed_elsewhere'
-            ? { kind: 'find_again' }
-            : { kind: 'failed', rejection, txHash, spentGas: rejection.reason !== 'deadline_passed' }
+          if (rejection === 'executed_elsewhere') return { kind: 'find_again' }
+          if (rejection.reason === 'deadline_passed') return pastDeadline(rejection, txHash)
+          return { kind: 'failed', rejection, txHash, spentGas: true }
         }
         const judged = judgeReceipt(challenge, txHash, shown, balances?.get(challenge.nonce) ?? 0n)
         // The burn was executed, so the money moved. The search goes on until the node shows all of it.
