@@ -95,7 +95,7 @@ export function createAddressPool({
   let isOpen = false
   async function open(): Promise<void> {
     if (store !== undefined) await stock.open().catch(onError)
-    await following?.opened
+    if (following) await following.opened
     isOpen = true
     refill.start()
   }
