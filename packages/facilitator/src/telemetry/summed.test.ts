@@ -31,6 +31,20 @@ const failure = (n: number) =>
   ({ event: 'rpc.failed', err: new SvcError('rpc_error', `the RPC answered ${n}`) }) as const
 
 describe('the summed log', () => {
+  it('warns of no leak when an outage brings many kinds of failure at once', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => void warnings.push(warning)
+    process.on('warning', note)
+    const { log, close } = setup()
+    for (let n = 0; n < 20; n++)
+      log({ event: 'request.failed', route: `/${n}`, err: new Error('away') } as unknown as LogEvent)
+    // Warnings are told in a later turn.
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    process.off('warning', note)
+    close()
+    expect(warnings).toEqual([])
+  })
+
   it('sums up what strangers can bring about', async () => {
     const { log, written, endWindows } = setup()
     const guess = { event: 'seller.unknown_token', caller: '192.0.2.1' } as const

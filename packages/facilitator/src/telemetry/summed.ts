@@ -2,6 +2,7 @@
  * Writes a repeated failure once in full, and then one line with a count for each kind and window. So a node that fails
  * half of its calls cannot fill the disk with stack traces.
  */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '@svc-zerc20/protocol'
 import type { Log, LogEvent } from './events.js'
 
@@ -14,6 +15,8 @@ export function createSummedLog(deps: {
 }) {
   const { log, clock, windowMs } = deps
   const closing = new AbortController()
+  // One listens for each kind of failure, and an outage brings many kinds.
+  setMaxListeners(0, closing.signal)
   const windows = new Map<string, { count: number; message: string }>()
 
   function tell(of: LogEvent['event'], kind: string): void {

@@ -128,6 +128,7 @@ function createUnrecorded(
   /** Unrecorded grants that no step under way records. */
   const unsent = new Set<ChallengeNonce>()
   let next: Promise<void> | undefined
+  let retrying: Promise<void> | undefined
 
   async function recordUnsent(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve))
@@ -140,15 +141,17 @@ function createUnrecorded(
     } catch (error) {
       for (const each of nonces) unsent.add(each)
       // The next active daemon would serve it again, once it gives what it took over.
-      if (holder !== undefined) void recordLater()
+      if (holder !== undefined) retrying ??= recordUntilTaken().finally(() => (retrying = undefined))
       throw error
     }
     for (const each of nonces) unrecorded.delete(each)
   }
 
-  async function recordLater(): Promise<void> {
-    await clock.sleep(limits.sharedPollMs, closed)
-    if (unsent.size > 0 && !closed.aborted) await recordSoon().catch(() => undefined)
+  async function recordUntilTaken(): Promise<void> {
+    while (unsent.size > 0 && !closed.aborted) {
+      await clock.sleep(limits.sharedPollMs, closed)
+      if (unsent.size > 0 && !closed.aborted) await recordSoon().catch(() => undefined)
+    }
   }
 
   function recordSoon(): Promise<void> {
